@@ -49,7 +49,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules \
 	.build/page/node_modules .build/caddy .build/mosquitto .build/alertmanager ## install what "make test" needs
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell \
-		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg
+		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg dbus
 
 parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip ## and what "make test-all" needs
 	@packaging/need firefox-esr apprise

@@ -25,6 +25,7 @@ import (
 	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
+	"pressbox/daemon/mqtt/device"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
@@ -82,7 +83,8 @@ type app struct {
 	backups    *recovery.Backups
 	downloads  *downloads.Downloads
 
-	wyomingState health.IntegrationState // set before anything is served
+	record                     *device.Record          // has the id of the store; nil if nothing needs it
+	wyomingState, esphomeState health.IntegrationState // set before anything is served
 
 	monitor           *monitor.Monitor
 	metrics           *metrics.Metrics
@@ -118,9 +120,12 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
 		return nil, err
 	}
-	if a.rooms, err = a.newRooms(); err != nil {
-		return nil, err
+	if cfg.MQTT.URL != "" || cfg.ESPHome {
+		if a.record, err = device.OpenRecord(context.Background(), st, store.KeyMQTT); err != nil {
+			return nil, err
+		}
 	}
+	a.rooms = a.newRooms()
 	a.sounds = sounds.New(cfg.StateDir, decode.Decoder{Confine: o.Confine}, log)
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	urgent := a.urgentSink()
@@ -199,7 +204,8 @@ func (a *app) integrations() []health.Integration {
 	all := monitor.Integrations{
 		Started: a.Config, Current: a.settings.Current,
 		Rooms: a.rooms, Hooks: func() hooks.Settings { return *a.hooks.Load() },
-		Wyoming: func() health.IntegrationState { return a.wyomingState }, Events: a.eventsState,
+		Wyoming: func() health.IntegrationState { return a.wyomingState },
+		ESPHome: func() health.IntegrationState { return a.esphomeState }, Events: a.eventsState,
 	}
 	if a.broker != nil {
 		all.MQTT = a.broker.session.Status

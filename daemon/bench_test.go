@@ -199,6 +199,47 @@ func benchmarkIdle(b *testing.B, values ...string) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkIdleESPHome measures the same with Home Assistant, which pings each 20 s, and then the memory of eight
+// connections. Limits: 0.5 wake-ups/s, 1 MB.
+func BenchmarkIdleESPHome(b *testing.B) {
+	dir := builtProgram(b)
+	sound := pulsetest.Start(b, pulsetest.Config{})
+	env := servertest.Environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+sound.Address)
+	p := check.Must(servertest.Start(dir, env))(b)
+	defer p.End(syscall.SIGTERM)
+	check.That(b, p.AwaitLog("protocol=esphome"), "it does not listen")
+	_, address, _ := strings.Cut(p.Logged(), "protocol=esphome address=")
+	address, _, _ = strings.Cut(address, "\n")
+	connect := func(host byte) net.Conn {
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, host)}} // two of an address are permitted
+		conn := check.Must(from.Dial("tcp", address))(b)
+		check.Must(conn.Write([]byte("\x00\x00\x01\x00\x00\x14")))(b) // hello, and the states
+		go io.Copy(io.Discard, conn)
+		b.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	memory := func() float64 {
+		return float64(status(b, fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid), "VmRSS")) / 1e3
+	}
+	for b.Loop() {
+		conn := connect(1)
+		<-time.After(10 * time.Second) // after the work of the start
+		before := wakeUps(b, p.Cmd.Process.Pid)
+		for range 3 {
+			check.Must(conn.Write([]byte("\x00\x00\x07")))(b)
+			<-time.After(20 * time.Second)
+		}
+		b.ReportMetric(float64(wakeUps(b, p.Cmd.Process.Pid)-before)/60, "wake-ups/s")
+		one := memory()
+		for i := range byte(7) {
+			connect(2 + i/2)
+		}
+		<-time.After(time.Second)
+		b.ReportMetric((memory()-one)*8/7, "MB-eight")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 // BenchmarkVoicesIdle measures the memory a minute after each bundled voice has said twenty sentences. Limit: 130 MB.
 func BenchmarkVoicesIdle(b *testing.B) {
 	sentences := strings.SplitAfter(string(voicetest.Read(b, "voice/testdata/passages.txt")), ". ")[:20]

@@ -24,6 +24,7 @@ const (
 	httpSocket    = "http"
 	adminSocket   = "admin"
 	wyomingSocket = "wyoming"
+	esphomeSocket = "esphome"
 )
 
 // maxSocketPath is the maximum length of a Unix socket's path (unix(7)).
@@ -33,25 +34,44 @@ const maxSocketPath = 107
 type sockets struct {
 	http        []net.Listener
 	admin       []net.Listener
-	wyoming     []net.Listener
+	wyoming     side
+	esphome     side
 	fromSystemd bool   // systemd passed the http sockets
 	mismatch    string // their addresses, if none is HOST and PORT; "" otherwise
-	wyomingErr  error  // why no wyoming socket could be opened; nil if none is needed
+}
+
+// A side is the sockets of a protocol beside HTTP, which the server can do without.
+type side struct {
+	listeners []net.Listener
+	err       error // why none could be opened; nil if none is needed
+}
+
+// listenSide returns the sockets that systemd passed, or opens one at an address unless the protocol is off.
+func listenSide(passed []net.Listener, off, address string) side {
+	if passed != nil || off != "" {
+		return side{listeners: passed}
+	}
+	l, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
+	if err != nil {
+		return side{err: err}
+	}
+	return side{listeners: []net.Listener{l}}
 }
 
 // listen returns the sockets that systemd passed, and opens the others: HOST:PORT, the admin socket in
-// STATE_DIR, and HOST:WYOMING_PORT, which the server can do without. The caller has locked the store, so an
-// existing admin socket belongs to a process that has ended.
+// STATE_DIR, and those of the other protocols. The caller has locked the store, so an existing admin socket belongs to
+// a process that has ended.
 func listen(cfg settings.Config) (sockets, error) {
 	passed, err := systemd.Listeners()
 	if err != nil {
 		return sockets{}, err
 	}
-	s := sockets{http: passed[httpSocket], admin: passed[adminSocket], wyoming: passed[wyomingSocket]}
+	s := sockets{http: passed[httpSocket], admin: passed[adminSocket]}
+	known := []string{httpSocket, adminSocket, wyomingSocket, esphomeSocket}
 	for name := range passed {
-		if name != httpSocket && name != adminSocket && name != wyomingSocket {
-			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected FileDescriptorName=%s, %s or %s",
-				name, httpSocket, adminSocket, wyomingSocket)
+		if !slices.Contains(known, name) {
+			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected a FileDescriptorName= of %s",
+				name, strings.Join(known, ", "))
 		}
 	}
 	if s.fromSystemd = s.http != nil; s.fromSystemd {
@@ -70,12 +90,8 @@ func listen(cfg settings.Config) (sockets, error) {
 		}
 		s.admin = append(s.admin, l)
 	}
-	if s.wyoming == nil && cfg.WyomingOff() == "" {
-		l, err := net.Listen("tcp", cfg.WyomingAddress()) //nolint:noctx // it does not wait
-		if s.wyomingErr = err; err == nil {
-			s.wyoming = append(s.wyoming, l)
-		}
-	}
+	s.wyoming = listenSide(passed[wyomingSocket], cfg.WyomingOff(), cfg.WyomingAddress())
+	s.esphome = listenSide(passed[esphomeSocket], cfg.ESPHomeOff(), cfg.ESPHomeAddress())
 	s.limitDisplay()
 	return s, nil
 }
@@ -91,7 +107,7 @@ func (s sockets) limitDisplay() {
 	if err != nil {
 		return
 	}
-	for _, listeners := range [][]net.Listener{s.http, s.wyoming} {
+	for _, listeners := range [][]net.Listener{s.http, s.wyoming.listeners, s.esphome.listeners} {
 		for i, l := range listeners {
 			listeners[i] = limits.ListenWithDisplay(l, uid)
 		}
@@ -154,7 +170,7 @@ func listenAdmin(path string) (l net.Listener, err error) {
 // close closes all sockets.
 func (s sockets) close() error {
 	var errs []error
-	for _, l := range slices.Concat(s.http, s.admin, s.wyoming) {
+	for _, l := range slices.Concat(s.http, s.admin, s.wyoming.listeners, s.esphome.listeners) {
 		errs = append(errs, l.Close())
 	}
 	return errors.Join(errs...)

@@ -19,7 +19,6 @@ import (
 	"pressbox/daemon/mqtt/homeassistant"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
-	"pressbox/store"
 	"pressbox/voice/rooms"
 )
 
@@ -42,11 +41,7 @@ func (a *app) newBroker() (*broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("MQTT_URL: %w", err)
 	}
-	record, err := device.OpenRecord(context.Background(), a.store, store.KeyMQTT)
-	if err != nil {
-		return nil, err
-	}
-	b := &broker{}
+	b, record := &broker{}, a.record
 	discovery := cfg.Discovery
 	if discovery == noDiscovery {
 		discovery = ""
@@ -165,16 +160,12 @@ func (a *app) pageURL() string {
 }
 
 // newRooms returns the rooms; without MQTT there is only this one.
-func (a *app) newRooms() (*rooms.Rooms, error) {
+func (a *app) newRooms() *rooms.Rooms {
 	own := a.Config.RoomName()
 	if a.Config.MQTT.URL == "" {
-		return rooms.New(own, "", nil, a.Log), nil
+		return rooms.New(own, "", nil, a.Log)
 	}
-	record, err := device.OpenRecord(context.Background(), a.store, store.KeyMQTT)
-	if err != nil {
-		return nil, err
-	}
-	return rooms.New(own, record.ID(), roomBus{a}, a.Log), nil
+	return rooms.New(own, a.record.ID(), roomBus{a}, a.Log)
 }
 
 // A roomBus publishes messages of rooms below MQTT_TOPIC.

@@ -344,8 +344,8 @@ func TestWyoming_settings(t *testing.T) {
 			env := append(tt.settings, servertest.Silent)
 			p := servertest.RunIn(t, dir, servertest.Environment(t, env...))
 			check.Equal(t, wyomingHealth(t, p), tt.health, "health")
-			if tt.log && !p.AwaitLog(`level=WARN msg="wyoming unavailable"`) ||
-				strings.Contains(p.Logged(), "wyoming listening") {
+			if tt.log && !p.AwaitLog(`level=WARN msg="protocol unavailable" protocol=wyoming`) ||
+				strings.Contains(p.Logged(), `"protocol listening" protocol=wyoming`) {
 				t.Errorf("logged:\n%s", p.Logged())
 			}
 			findings := runDoctor(t, dir, env...)

@@ -277,7 +277,9 @@ func serverPage() string {
 		"so that no client is refused. " +
 		"pressbox-wyoming.socket does so for voice assistants, such as Home Assistant, " +
 		"which request speech by the Wyoming protocol at port 10200; " +
-		"Avahi announces it by /etc/avahi/services/pressbox-wyoming.service.\n\n" +
+		"Avahi announces it by /etc/avahi/services/pressbox-wyoming.service. " +
+		"pressbox-esphome.socket does so at port 6053 for Home Assistant's media players and announcements, " +
+		"by ESPHome's API, which the server itself has Avahi announce.\n\n" +
 		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, " +
 		"and \"journalctl -u pressbox -x\" the log with explanations.")
 	p.heading("SETTINGS")
@@ -343,13 +345,14 @@ const floors = `
  6 game/match
 11 auth/session game/history/imported game/live voice/announce/announcer
 13 game/leagues voice/control voice/rooms
-20 daemon/exitcode daemon/limits daemon/trust daemon/web/static daemon/wyoming/frame
+20 daemon/esphome/frame daemon/exitcode daemon/limits daemon/trust daemon/web/static daemon/wyoming/frame
 22 audio/ffmpeg audio/pulse auth/idp game/teamdata store
 22 daemon/mqtt daemon/settings daemon/systemd daemon/web daemon/wyoming
 22 voice/catalog voice/espeak voice/espeak/confine voice/library voice/onnx
 23 audio/decode
 24 daemon/downloads
 24 voice/sounds
+26 daemon/esphome
 31 daemon/web/announcements daemon/web/control daemon/web/openapi daemon/web/signin
 31 daemon/web/sounds
 33 daemon/web/admin daemon/web/hooks daemon/web/openai daemon/web/play daemon/web/push
@@ -395,8 +398,10 @@ const doors = `
 github.com/coreos/go-oidc           auth/idp
 github.com/coreos/go-systemd        daemon/systemd
 github.com/eclipse/paho.golang      daemon/mqtt
+github.com/flynn/noise              daemon/esphome/frame
 github.com/fsnotify/fsnotify        voice/library
 github.com/go-viper/mapstructure    daemon/settings
+github.com/godbus/dbus               daemon/mdns
 github.com/gorilla/websocket  daemon/web/play+daemon/web/push daemon/browsertest daemon/servertest daemon/web/webtest
 github.com/hajimehoshi/go-mp3       audio/decode
 github.com/hanwen/go-fuse           store/crashtest
@@ -417,6 +422,7 @@ go.etcd.io/bbolt                    store
 golang.org/x/oauth2                 auth/idp
 golang.org/x/sync/errgroup          daemon
 golang.org/x/sync/singleflight      game/teamdata
+google.golang.org/protobuf          daemon/esphome
 `
 
 func TestFloors(t *testing.T) {

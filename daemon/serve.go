@@ -68,7 +68,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 		a.monitor.Addresses = append(a.monitor.Addresses, url)
 		serving = append(serving, func(ctx context.Context) error { return a.web.Serve(ctx, l) })
 	}
-	serving = append(serving, a.wyomingRunners(s)...)
+	serving = append(serving, a.sideRunners(s)...)
 	for _, l := range s.admin {
 		serving = append(serving, func(ctx context.Context) error { return a.web.ServeAdmin(ctx, l) })
 	}

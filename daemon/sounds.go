@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"pressbox/audio"
+	"pressbox/voice/sounds"
 )
 
 // adoptRecordings takes the recordings of the announcements that wait, and deletes all others.
 func (a *app) adoptRecordings() {
-	waiting := map[string]string{}
+	waiting := map[string]sounds.Recorded{}
 	list := a.announcer.List()
 	for _, v := range slices.Concat(list.Queue, list.Scheduled) {
 		if v.Recording > 0 {
-			waiting[v.ID] = v.Sender.Client
+			waiting[v.ID] = sounds.Recorded{Client: v.Sender.Client, Length: v.Recording}
 		}
 	}
 	a.sounds.Adopt(waiting)

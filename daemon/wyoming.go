@@ -1,32 +1,12 @@
 package main
 
 import (
-	"context"
 	"slices"
 
-	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/web"
 	"pressbox/daemon/wyoming"
 	"pressbox/voice/library"
 )
-
-// wyomingRunners returns what serves the Wyoming sockets, and sets its state.
-func (a *app) wyomingRunners(s sockets) (runners []runner) {
-	a.wyomingState = monitor.Wyoming(a.Config, s.wyoming, s.wyomingErr)
-	if err := s.wyomingErr; err != nil {
-		a.Log.Warn("wyoming unavailable", "address", a.Config.WyomingAddress(), "err", err)
-	}
-	server := wyoming.New(a.wyomingConfig())
-	for _, l := range s.wyoming {
-		if !a.wyomingState.On {
-			runners = append(runners, func(ctx context.Context) error { return wyoming.Refuse(ctx, l) })
-			continue
-		}
-		a.Log.Info("wyoming listening", "address", l.Addr().String())
-		runners = append(runners, func(ctx context.Context) error { return server.Serve(ctx, l) })
-	}
-	return runners
-}
 
 func (a *app) wyomingConfig() wyoming.Config {
 	return wyoming.Config{
@@ -34,7 +14,7 @@ func (a *app) wyomingConfig() wyoming.Config {
 		Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
 		Open:  web.Access(a.Config.NotifyAccess) == web.Open,
 		Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
-		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.Track, Log: a.Log,
+		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.TrackClient, Log: a.Log,
 	}
 }
 

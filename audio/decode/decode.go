@@ -1,7 +1,7 @@
 // Package decode turns files of sound, which need not be trusted, into clips.
 //
-// One law: whatever a file says about itself, what is read of it is mono, at [Rate], and at most [Longest] long. The
-// format is known by the first bytes, never by a name.
+// One law: whatever a file says about itself, what is read of it is mono, at [Rate], and at most as long as the decoder
+// permits. The format is known by the first bytes, never by a name.
 //
 // WAV, FLAC and MP3 are decoded here; Ogg, AAC, MP4, AMR and WebM by the program ffmpeg, where it is installed.
 package decode
@@ -9,6 +9,7 @@ package decode
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,23 +26,33 @@ import (
 const (
 	// Rate is the samples per second of what is decoded.
 	Rate = 24_000
-	// Longest limits a sound.
+	// Longest limits a sound, unless a decoder permits more.
 	Longest = time.Minute
-
-	enough = Longest + time.Second // at which a decoder stops
 )
 
 // Errors of files.
 var (
 	ErrBad         = errors.New("not a sound that can be decoded")
 	ErrNeedsFFmpeg = errors.New("this format needs ffmpeg on the server (install the package ffmpeg)")
-	errEnough      = errors.New("it lasts more than a minute")
+	errEnough      = errors.New("it is too long")
 )
 
 // A Decoder decodes files.
 type Decoder struct {
 	FFmpeg  ffmpeg.Program
-	Confine []string // see [ffmpeg.Decoding]
+	Confine []string      // see [ffmpeg.Decoding]
+	Longest time.Duration // of a sound; 0 is [Longest]
+}
+
+// longest returns the limit of a sound.
+func (d Decoder) longest() time.Duration { return cmp.Or(d.Longest, Longest) }
+
+// enough returns the length at which decoding stops.
+func (d Decoder) enough() time.Duration { return d.longest() + time.Second }
+
+// tooLong returns the error of a sound beyond the limit.
+func (d Decoder) tooLong() error {
+	return fmt.Errorf("%w: %w: at most %.0f seconds are permitted", ErrBad, errEnough, d.longest().Seconds())
 }
 
 // Decode returns the sound in a file, at the level of speech. The error wraps [ErrBad] or [ErrNeedsFFmpeg], or it is
@@ -52,10 +63,10 @@ func (d Decoder) Decode(ctx context.Context, file *os.File) (audio.Clip, error) 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return audio.Clip{}, fmt.Errorf("read the sound: %w", err)
 	}
-	out := &output{ctx: ctx, joiner: audio.Joiner{Rate: Rate}}
+	out := &output{ctx: ctx, joiner: audio.Joiner{Rate: Rate}, most: int(d.enough().Seconds() * Rate)}
 	switch err := d.run(ctx, file, formatOf(head[:n]), out); {
 	case errors.Is(err, errEnough):
-		return audio.Clip{}, fmt.Errorf("%w: %w", ErrBad, err)
+		return audio.Clip{}, d.tooLong()
 	case err != nil:
 		return audio.Clip{}, err
 	}
@@ -63,8 +74,8 @@ func (d Decoder) Decode(ctx context.Context, file *os.File) (audio.Clip, error) 
 	if len(clip.Samples) == 0 {
 		return audio.Clip{}, fmt.Errorf("%w: it has no sound", ErrBad)
 	}
-	if clip.Duration() > Longest {
-		return audio.Clip{}, fmt.Errorf("%w: %w", ErrBad, errEnough)
+	if clip.Duration() > d.longest() {
+		return audio.Clip{}, d.tooLong()
 	}
 	audio.Even(clip)
 	return clip, nil
@@ -143,7 +154,7 @@ func (d Decoder) run(ctx context.Context, file *os.File, f format, out *output) 
 		}
 	}
 	decoding := ffmpeg.Decoding{
-		Program: d.FFmpeg, Confine: d.Confine, Demuxer: string(f), Rate: Rate, Longest: enough,
+		Program: d.FFmpeg, Confine: d.Confine, Demuxer: string(f), Rate: Rate, Longest: d.enough(),
 	}
 	err := decoding.Run(ctx, in, &pcm{out: out})
 	if out.err != nil {
@@ -176,6 +187,7 @@ type output struct {
 	ctx     context.Context //nolint:containedctx // of one call
 	joiner  audio.Joiner
 	samples []float32
+	most    int   // samples
 	err     error // of the latest add
 }
 
@@ -188,7 +200,7 @@ func (o *output) add(rate int, samples []float32) error {
 	case o.ctx.Err() != nil:
 		o.err = o.ctx.Err()
 	default:
-		if o.samples = all; len(all) > int(enough/time.Second)*Rate {
+		if o.samples = all; len(all) > o.most {
 			o.err = errEnough
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pressbox/audio"
 	flacencoder "pressbox/audio/flac"
@@ -130,7 +131,7 @@ func TestDecode_ffmpeg(t *testing.T) {
 	check.ErrorIs(t, check.Err(Decoder{}.Decode(t.Context(), f)), ErrBad, "a video without sound")
 }
 
-// A minute is the limit, on both of its sides.
+// A minute is the limit, or another one, on both of its sides.
 func TestDecode_longest(t *testing.T) {
 	t.Parallel()
 	minute := make([]float32, 60*8000)
@@ -140,6 +141,10 @@ func TestDecode_longest(t *testing.T) {
 		check.That(t, err == nil && clip.Duration() == Longest, "a minute: %v, %v", clip.Duration(), err)
 		longer := file(t, encode(t, audio.Clip{Rate: 8000, Samples: slices.Concat(minute, []float32{0})}))
 		check.ErrorIs(t, check.Err(Decoder{}.Decode(t.Context(), longer)), ErrBad, "one sample more")
+		clip, err = Decoder{Longest: Longest + time.Second}.Decode(t.Context(), longer)
+		check.That(t, err == nil && clip.Duration() > Longest, "a decoder with more: %v, %v", clip.Duration(), err)
+		_, err = Decoder{Longest: Longest - time.Second}.Decode(t.Context(), longer)
+		check.ErrorIs(t, err, ErrBad, "one with less")
 	}
 }
 

@@ -45,6 +45,15 @@ func (t *Table) Of(a netip.Addr) Blocks {
 	return Blocks{Host: network}
 }
 
+// Client returns the identity of the client of an address: "address:" and its block.
+func (t *Table) Client(a netip.Addr) string {
+	block := t.Of(a).Host
+	if block.IsSingleIP() {
+		return "address:" + block.Addr().String()
+	}
+	return "address:" + block.String()
+}
+
 // isNeighbor reports whether other hosts of the local network have addresses in
 // the same /64: it is link-local, a ULA, or of a prefix of an own interface.
 func (t *Table) isNeighbor(a netip.Addr) bool {

@@ -74,7 +74,7 @@ func restoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Replace the store by a backup",
 		Long: "Restore checks a backup and replaces the store by it. The server must not run:\n\n" +
-			"  systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox\n" +
+			"  systemctl stop 'pressbox*.socket' pressbox\n" +
 			"  pressbox restore FILE\n" +
 			"  systemctl start pressbox\n\n" +
 			"The earlier store is renamed, not removed. The server's daily backups are in the directory\n" +
@@ -89,8 +89,7 @@ func restoreCommand() *cobra.Command {
 		}
 		if c != nil {
 			return exitcode.With(exitcode.InUse,
-				errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket "+
-					"pressbox-admin.socket pressbox-wyoming.socket pressbox\""))
+				errors.New("the server is running: stop it first, with \"systemctl stop 'pressbox*.socket' pressbox\""))
 		}
 		if args[0] == standard {
 			aside, err := recovery.Restore(cmd.Context(), host.Config, os.Stdin)

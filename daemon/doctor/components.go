@@ -48,7 +48,7 @@ func (d Doctor) checkSettings() []Finding {
 	} else if err == nil {
 		_ = f.Close() // nothing was read
 	}
-	return append(finding("settings", OK, "", "valid"), exposureFindings(d.cfg)...)
+	return slices.Concat(finding("settings", OK, "", "valid"), exposureFindings(d.cfg), idleFindings(d.cfg))
 }
 
 // lexiconFindings checks LEXICON_FILE, if there is one.
@@ -139,24 +139,41 @@ func mqttFindings(cfg settings.Config) []Finding {
 	return finding("mqtt", OK, "", "a server connects to %s", cfg.MQTT.URL)
 }
 
-// checkWyoming reports whether a server started now could serve the Wyoming protocol.
-func (d Doctor) checkWyoming() []Finding {
-	if off := d.cfg.WyomingOff(); off != "" {
-		return finding("wyoming", OK, "", "off: %s", off)
+// checkSides reports whether a server started now could serve the protocols that have ports of their own.
+func (d Doctor) checkSides() []Finding {
+	return slices.Concat(
+		d.checkSide("wyoming", d.cfg.WyomingOff(), d.cfg.WyomingAddress(), d.cfg.WyomingPort),
+		d.checkESPHome(),
+	)
+}
+
+// checkESPHome also reports what is wrong with the key.
+func (d Doctor) checkESPHome() []Finding {
+	if _, err := d.cfg.ESPHomeKey(); err != nil && d.cfg.ESPHome {
+		return finding("esphome", Failure, "correct the file, and make it readable for the group "+settings.UserName,
+			"%s", oneLine(err))
 	}
-	port := d.cfg.WyomingPort
+	return d.checkSide("esphome", d.cfg.ESPHomeOff(), d.cfg.ESPHomeAddress(), d.cfg.ESPHomePort)
+}
+
+// checkSide reports whether a protocol could listen at an address.
+func (d Doctor) checkSide(name, off, address string, port int) []Finding {
+	if off != "" {
+		return finding(name, OK, "", "off: %s", off)
+	}
 	if d.socket != "" || port == 0 {
 		return nil
 	}
-	owner, err := portUser(d.cfg.WyomingAddress(), port)
+	owner, err := portUser(address, port)
 	switch {
 	case err == nil:
-		return finding("wyoming", OK, "", "port %d is free", port)
+		return finding(name, OK, "", "port %d is free", port)
 	case owner == "systemd":
-		return finding("wyoming", OK, "", "port %d is open by systemd", port)
+		return finding(name, OK, "", "port %d is open by systemd", port)
 	}
-	return finding("wyoming", Warning,
-		"stop the program that uses the port, or set WYOMING_PORT or WYOMING=off in "+settings.SystemFile,
+	setting := strings.ToUpper(name)
+	return finding(name, Warning,
+		"stop the program that uses the port, or set "+setting+"_PORT or "+setting+"=off in "+settings.SystemFile,
 		"%s %s", oneLine(err), owner)
 }
 

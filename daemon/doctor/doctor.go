@@ -105,7 +105,7 @@ func (d Doctor) Run(ctx context.Context) Report {
 
 // checkAll checks what a server started now would find.
 func (d Doctor) checkAll(ctx context.Context) []Finding {
-	return slices.Concat(d.checkServer(), d.checkSettings(), d.checkPort(), d.checkWyoming(),
+	return slices.Concat(d.checkServer(), d.checkSettings(), d.checkPort(), d.checkSides(),
 		d.checkAsServer(ctx), d.checkHost(ctx))
 }
 

@@ -341,6 +341,19 @@ func TestExposureFindings(t *testing.T) {
 	}
 }
 
+// A server that is to exit when it is idle does not beside Home Assistant.
+func TestIdleFindings(t *testing.T) {
+	t.Parallel()
+	for want, cfg := range map[bool]settings.Config{
+		true:  {ExitOnIdle: time.Minute, ESPHome: true, NotifyAccess: "lan"},
+		false: {ExitOnIdle: time.Minute, NotifyAccess: "lan"},
+	} {
+		check.Equal(t, idleFindings(cfg) != nil, want, "a finding for %+v", cfg)
+	}
+	never := settings.Config{ESPHome: true, NotifyAccess: "lan"}
+	check.That(t, idleFindings(never) == nil, "a finding without the setting")
+}
+
 // hostWith returns a root directory with these files.
 func hostWith(t *testing.T, files map[string]string) (root string) {
 	t.Helper()

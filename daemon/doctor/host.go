@@ -88,7 +88,8 @@ func unitFindings(properties string) []Finding {
 			"pressbox.service has failed: %s", value["Result"])
 	case value["UnitFileState"] == "disabled":
 		return finding("unit", Warning,
-			"systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox",
+			"systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket "+
+				"pressbox-esphome.socket pressbox",
 			"pressbox.service does not start at boot")
 	case value["NRestarts"] != "0" && value["NRestarts"] != "":
 		return finding("unit", Warning, "journalctl -u pressbox -x",

@@ -49,7 +49,8 @@ type Inside struct {
 func (s Inside) Findings(ctx context.Context) []Finding {
 	accounts, _ := s.Accounts(ctx) // checkStore says why there are none
 	findings := slices.Concat(
-		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
+		s.checkSettings(), exposureFindings(s.Started), idleFindings(s.Started),
+		openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
 		s.checkStore(), //nolint:contextcheck // the store's test write is short
 		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), goneFindings(s.Voices, s.NamedVoices()),
 		missingFindings(s.MissingSounds()),
@@ -146,6 +147,14 @@ func (s Inside) checkSound(ctx context.Context) []Finding {
 
 // probeTimeout is the time for a request through PUBLIC_URL.
 const probeTimeout = 5 * time.Second
+
+// idleFindings tells where EXIT_ON_IDLE has no effect.
+func idleFindings(cfg settings.Config) []Finding {
+	if cfg.ExitOnIdle == 0 || cfg.ESPHomeOff() != "" {
+		return nil
+	}
+	return finding("idle", OK, "", "EXIT_ON_IDLE has no effect beside Home Assistant: its connection stays open")
+}
 
 // exposureFindings names settings that open the server to the internet.
 func exposureFindings(cfg settings.Config) []Finding {

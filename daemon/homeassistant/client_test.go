@@ -40,7 +40,9 @@ func startHub(t *testing.T, tree, configuration string) *hub {
 	h := &hub{t: t, tree: tree, config: t.TempDir()}
 	port := freePort(t)
 	h.url = fmt.Sprintf("http://127.0.0.1:%d", port)
-	content := fmt.Sprintf("http:\n  server_host: 127.0.0.1\n  server_port: %d\n%s", port, configuration)
+	content := fmt.Sprintf("homeassistant:\n  internal_url: %s\nhttp:\n  server_host: 127.0.0.1\n  server_port: %d\n%s",
+		h.url, port, configuration)
+	check.NoError(t, os.Mkdir(filepath.Join(h.config, "www"), 0o700)) // files at /local
 	check.NoError(t, os.WriteFile(filepath.Join(h.config, "configuration.yaml"), []byte(content), 0o600))
 	h.start()
 	t.Cleanup(h.stop)

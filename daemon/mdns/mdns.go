@@ -1,6 +1,6 @@
-// Package mdns asks Avahi by which name this host is found on the local network.
+// Package mdns asks Avahi by which name this host is found on the local network, and makes it announce services.
 //
-// One law: the name is Avahi's, which differs from the host's if another host had it first.
+// One law: the names are Avahi's, which differ from those that were asked for if another host had them first.
 package mdns
 
 import (

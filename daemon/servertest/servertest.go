@@ -112,7 +112,7 @@ func Settings(tb testing.TB) []string {
 		tb.Fatalf("ONNX Runtime is missing: run \"make build\": %v", err)
 	}
 	return []string{
-		"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "WYOMING_PORT=0",
+		"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "WYOMING_PORT=0", "ESPHOME_PORT=0",
 		"MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime,
 	}
 }
@@ -296,7 +296,7 @@ func WriteState(tb testing.TB, dir, name, content string) {
 
 func calibrate(tb testing.TB) []byte {
 	tb.Helper()
-	s := &Server{tb: tb, dir: tb.TempDir(), env: Environment(tb, Silent)}
+	s := &Server{tb: tb, dir: tb.TempDir(), env: Environment(tb, Silent, "ESPHOME=off")} // without an id
 	s.Restart()
 	for remaining := 1; remaining > 0; {
 		s.Samples(client.Announcement{Message: "One."}) // takes a while

@@ -6,6 +6,7 @@
 package settings
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,7 +83,10 @@ type Config struct {
 	HooksDir           string        `mapstructure:"HOOKS_DIR"`
 	Wyoming            bool          `mapstructure:"WYOMING"`
 	WyomingPort        int           `mapstructure:"WYOMING_PORT"` // 0 means any free port
-	NtfyUrgent         int           `mapstructure:"NTFY_URGENT"`  // 1–5; 0 means never
+	ESPHome            bool          `mapstructure:"ESPHOME"`
+	ESPHomePort        int           `mapstructure:"ESPHOME_PORT"`     // 0 means any free port
+	ESPHomeKeyFile     string        `mapstructure:"ESPHOME_KEY_FILE"` // see [Config.ESPHomeKey]
+	NtfyUrgent         int           `mapstructure:"NTFY_URGENT"`      // 1–5; 0 means never
 	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
 	QuietHours         hours.Week    `mapstructure:"QUIET_HOURS"`
 	QuietMode          string        `mapstructure:"QUIET_MODE"`
@@ -190,6 +194,51 @@ func (c Config) WyomingOff() string {
 		return ""
 	}
 }
+
+// ESPHomeAddress returns HOST:ESPHOME_PORT.
+func (c Config) ESPHomeAddress() string {
+	return net.JoinHostPort(c.Host, strconv.Itoa(c.ESPHomePort))
+}
+
+// ESPHomeOff returns the setting by which ESPHome's API is not served; "" if it is: as the Wyoming protocol, or for
+// those who have its key.
+func (c Config) ESPHomeOff() string {
+	key, err := c.ESPHomeKey()
+	switch {
+	case !c.ESPHome:
+		return "ESPHOME=off"
+	case c.NotifyAccess == "lan", c.NotifyAccess == "open", c.NotifyAccess == "token" && (key != nil || err != nil):
+		return ""
+	default:
+		return "NOTIFY_ACCESS=" + c.NotifyAccess
+	}
+}
+
+// ESPHomeKey returns the key of ESPHome's API: that in ESPHOME_KEY_FILE, else in systemd's credential; nil if there is
+// none.
+func (c Config) ESPHomeKey() ([]byte, error) {
+	text, err := Secret("ESPHOME_KEY_FILE", c.ESPHomeKeyFile, "esphome_key")
+	if err != nil || text == "" && c.ESPHomeKeyFile == "" {
+		return nil, err
+	}
+	key, err := ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("ESPHOME_KEY_FILE: %w", err)
+	}
+	return key, nil
+}
+
+// ParseKey returns the key of ESPHome's API that a text is.
+func ParseKey(text string) ([]byte, error) {
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("expected %d bytes in base64, as \"openssl rand -base64 %d\" prints", keySize, keySize)
+	}
+	return key, nil
+}
+
+// keySize is the length of the key of ESPHome's API in bytes.
+const keySize = 32
 
 // VoiceDirs returns the directories of voices in the order in which they are searched.
 func (c Config) VoiceDirs() []string { return []string{c.ModelDir, SharedModels} }

@@ -268,6 +268,22 @@ func integrationSettings() []Setting {
 			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port",
 			More:        "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
 		},
+		{
+			Name: "ESPHOME", valueType: boolType(), Default: "on",
+			Description: "be a media player and an announce target that Home Assistant finds, by ESPHome's API",
+			More:        "It is served while NOTIFY_ACCESS is lan or open, and with a key also if it is token.",
+		},
+		{
+			Name: "ESPHOME_PORT", valueType: integer(0, 65535), Default: "6053",
+			Description: "TCP port of ESPHome's API on HOST; 0 selects a free port",
+			More:        "Ignored if systemd passes a socket (pressbox-esphome.socket).",
+		},
+		{
+			Name: "ESPHOME_KEY_FILE", valueType: path(),
+			Description: "file of the encryption key of ESPHome's API: 32 bytes in base64",
+			More: "Without the key clients are refused. If unset, the systemd credential esphome_key. " +
+				"It is read again for each connection.",
+		},
 	}
 }
 

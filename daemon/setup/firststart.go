@@ -26,6 +26,7 @@ const (
 	hostFile    = "/etc/hostname"
 	hostsFile   = "/etc/hosts"
 	zoneInfo    = "/usr/share/zoneinfo"
+	keyFile     = "/etc/credstore/esphome_key" // the service has it as a credential
 	wifiFile    = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
 	wifiNetwork = "/etc/systemd/network/50-pressbox-wlan0.network"
 )
@@ -43,6 +44,7 @@ func (s Setup) ApplyCard(c card.Card) (problems []card.Problem) {
 		{"the time zone", c.TimeZone != "", s.setTimeZone},
 		{"the SSH key", c.SSHKey != "", s.authorize},
 		{"the settings", len(c.Settings) > 0, s.changeSettings},
+		{"the key of ESPHome's API", c.ESPHomeKey != "", s.saveKey},
 	} {
 		if !part.set {
 			continue
@@ -132,6 +134,8 @@ func (s Setup) authorize(c card.Card) error {
 	}
 	return s.run("systemctl", "--no-block", "enable", "--now", "ssh.service")
 }
+
+func (s Setup) saveKey(c card.Card) error { return s.writeSecret(keyFile, c.ESPHomeKey+"\n", -1, -1) }
 
 // changeSettings sets settings in the settings file, in place of the lines that set them.
 func (s Setup) changeSettings(c card.Card) error {

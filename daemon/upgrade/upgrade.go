@@ -106,7 +106,8 @@ func copyStore(ctx context.Context, path, to string, served io.Reader) error {
 // directory of the service.
 func serveCommand(state, dir string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", "serve", //nolint:noctx,gosec // this program; tryServer ends it
-		"--state-dir", dir, "--host", "127.0.0.1", "--port", "0", "--wyoming", "off", "--mqtt-url", "",
+		"--state-dir", dir, "--host", "127.0.0.1", "--port", "0", "--wyoming", "off",
+		"--esphome", "off", "--mqtt-url", "",
 		"--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
 		"--idp-provider", "local", "--exit-on-idle", "0") // secrets are credentials of the service
 	cmd.Args[0] = "pressbox"

@@ -13,7 +13,12 @@ type activity struct {
 	mu   sync.Mutex // guards the fields below
 	open int        // requests, streams and websockets
 	last time.Time  // end of the latest one; zero before the first
+	// returns is until when a client is expected to come back that had a connection of another protocol.
+	returns time.Time
 }
+
+// returnTime is the time in which clients of other protocols, such as Home Assistant, come back.
+const returnTime = time.Minute
 
 // count returns a handler that counts the requests that next handles.
 func (a *activity) count(next http.Handler) http.Handler {
@@ -37,11 +42,11 @@ func (a *activity) end() {
 	a.last = time.Now()
 }
 
-// idle returns the time since the latest request ended; 0 while one is open.
+// idle returns the time since the latest request ended; 0 while one is open, or a client is expected to come back.
 func (a *activity) idle() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open > 0 {
+	if a.open > 0 || time.Now().Before(a.returns) {
 		return 0
 	}
 	if a.last.IsZero() {
@@ -53,6 +58,21 @@ func (a *activity) idle() time.Duration {
 // Idle returns the time since the latest request from the network ended; 0
 // while one is open.
 func (s *Server) Idle() time.Duration { return s.activity.idle() }
+
+// TrackClient is [Server.Track] for a connection of another protocol: the server is in use until a minute after its
+// end.
+func (s *Server) TrackClient() (done func(), ok bool) {
+	end, ok := s.Track()
+	if !ok {
+		return nil, false
+	}
+	return func() {
+		s.activity.mu.Lock()
+		s.activity.returns = time.Now().Add(returnTime)
+		s.activity.mu.Unlock()
+		end()
+	}, true
+}
 
 // Track counts a connection that outlives its request, such as a websocket,
 // until done is called: [Server.Serve] waits for it, and the server is not

@@ -29,11 +29,7 @@ func (s *Server) ClientID(r *http.Request) string {
 		digest := sha256.Sum256([]byte(info.token))
 		return "token:" + hex.EncodeToString(digest[:])
 	}
-	block := s.cfg.Blocks.Of(addressOf(r)).Host
-	if block.IsSingleIP() {
-		return "address:" + block.Addr().String()
-	}
-	return "address:" + block.String()
+	return s.cfg.Blocks.Client(addressOf(r))
 }
 
 // Sender returns the sender of an announcement by an authorized request: the

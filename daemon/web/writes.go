@@ -75,3 +75,9 @@ func (s *Server) allowWrite(row *writeRow, r *http.Request) error {
 	}
 	return nil
 }
+
+// ReserveWrite counts a change that a client asks for by another protocol in the row of a pattern of [limits.Writes].
+// It returns 0 if the change is permitted, otherwise the time until the next one is.
+func (s *Server) ReserveWrite(pattern string, client netip.Addr) (wait time.Duration) {
+	return s.writes.rows[pattern].limiter.Reserve("", client, time.Now())
+}

@@ -15,8 +15,6 @@ package wyoming
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -36,7 +34,6 @@ const (
 	writeTimeout = 5 * time.Second  // of a response other than speech
 	drainTimeout = 2 * time.Second  // for what a client sends after it was refused
 	slotTimeout  = 10 * time.Second // until there is a speech slot
-	acceptPause  = time.Second      // after an error of a listener
 	stopTimeout  = 5 * time.Second  // for speech in progress when the server stops
 
 	maxConns     = 64 // open at once
@@ -95,38 +92,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	limited := limits.Listen(ln, limits.Conns{Max: maxConns, Each: maxConnsEach, Exempt: exempt, Blocks: s.Blocks})
 	var clients sync.WaitGroup
 	defer clients.Wait()
-	return accept(ctx, limited, func(conn net.Conn) {
+	return limits.Accept(ctx, limited, func(conn net.Conn) {
 		clients.Go(func() { s.serve(ctx, conn) })
 	})
-}
-
-// Refuse closes the connections of a listener until ctx ends, then the listener: systemd passes the socket also
-// when nothing is served on it.
-func Refuse(ctx context.Context, ln net.Listener) error {
-	return accept(ctx, ln, func(conn net.Conn) { _ = conn.Close() }) // nothing has been sent
-}
-
-// accept calls handle with the connections of a listener, until ctx ends or the listener is closed. It waits
-// after other errors, such as too many open files.
-func accept(ctx context.Context, ln net.Listener, handle func(net.Conn)) error {
-	stop := context.AfterFunc(ctx, func() { _ = ln.Close() }) // Accept returns its error
-	defer stop()
-	for {
-		conn, err := ln.Accept()
-		switch {
-		case err == nil:
-			handle(conn)
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("accept Wyoming clients at %s: %w", ln.Addr(), err)
-		default:
-			select {
-			case <-time.After(acceptPause):
-			case <-ctx.Done():
-			}
-		}
-	}
 }
 
 // serve serves one connection, and closes it.
@@ -143,17 +111,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	defer done()
 	wake := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) }) // ends a read
 	defer wake()
-	speaking, cancel := linger(ctx, stopTimeout)
+	speaking, cancel := limits.Linger(ctx, stopTimeout)
 	defer cancel()
 	newClient(s, conn, addr).serve(ctx, speaking)
-}
-
-// linger returns a context that ends some time after ctx.
-func linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })
-	return longer, func() {
-		stop()
-		cancel()
-	}
 }

@@ -459,28 +459,7 @@ func TestServer_listenerError(t *testing.T) {
 	t.Parallel()
 	l := webtest.NewWire()
 	l.Close()
-	for _, serve := range []func(context.Context, net.Listener) error{
-		wyoming.New(wyoming.Config{}).Serve, wyoming.Refuse,
-	} {
-		check.ErrorIs(t, serve(t.Context(), l), net.ErrClosed, "a closed listener")
-	}
-}
-
-// Nothing is served on a socket that systemd passes to a server with WYOMING=off.
-func TestRefuse_closes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := webtest.NewWire()
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- wyoming.Refuse(ctx, l) }()
-		for range 3 {
-			n, err := l.Dial().Read(make([]byte, 1))
-			check.That(t, n == 0 && err != nil, "read %d bytes, %v", n, err)
-		}
-		cancel()
-		check.NoError(t, <-ended)
-	})
+	check.ErrorIs(t, wyoming.New(wyoming.Config{}).Serve(t.Context(), l), net.ErrClosed, "a closed listener")
 }
 
 // A rig is a Wyoming server beside the HTTP server with which it shares its limits.

@@ -81,7 +81,8 @@ func lifeCycle(t *testing.T, suite string) {
 
 func testInstall(s *server) {
 	s.install(testPackage(s.t, "~previous"))
-	const units = "pressbox.service pressbox.socket pressbox-admin.socket pressbox-wyoming.socket"
+	const units = "pressbox.service pressbox.socket pressbox-admin.socket " +
+		"pressbox-wyoming.socket pressbox-esphome.socket"
 	for unit := range strings.FieldsSeq(units) {
 		is := s.try("systemctl", "is-active", unit) + " and " + s.try("systemctl", "is-enabled", unit)
 		check.Equal(s.t, is, "active and enabled", "the state of %s", unit)
@@ -334,13 +335,15 @@ func testRestore(s *server) {
 	s.run("pressbox", "tokens", "create", "after")
 	says := s.try("pressbox", "restore", "/root/before.db")
 	check.Contains(s.t, says, "the server is running: stop it first", "a restore beside the server")
-	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox")
+	s.run("systemctl", "stop", "pressbox*.socket", "pressbox")
 	s.run("pressbox", "restore", "/root/before.db")
 	s.run("systemctl", "start", "pressbox")
 	list := s.run("pressbox", "tokens", "list")
 	restored := strings.Contains(list, "before") && !strings.Contains(list, "after")
 	check.That(s.t, restored, "these tokens are not those of the backup:\n%s", list)
-	for _, unit := range []string{"pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
+	for _, unit := range []string{
+		"pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox-esphome.socket",
+	} {
 		check.Equal(s.t, s.try("systemctl", "is-active", unit), "active", "the state of %s", unit)
 	}
 	s.checkSpeech()
@@ -513,6 +516,10 @@ func testSetPort(s *server) {
 	s.until("Avahi announces the port", func() bool {
 		return containsLine(s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox",
 			";9000;")
+	})
+	s.until("Avahi announces the speaker", func() bool { // Avahi was installed after the server had started
+		found := s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_esphomelib._tcp")
+		return containsLine(found, "Pressbox", ";6053;", "mac=0200", "friendly_name=Pressbox")
 	})
 	s.run("runuser", "--user=bob", "--", "pressbox", "say", "A user without access to the settings can announce.")
 

@@ -29,7 +29,7 @@ const (
 )
 
 func testUpgrade(s *server) {
-	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
+	s.run("systemctl", "stop", "pressbox-esphome.socket") // as if the installed version did not have it
 	s.subscribe(currentPackage(s.t))
 	game := s.play()
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })

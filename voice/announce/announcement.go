@@ -93,13 +93,15 @@ type SenderKind string
 
 // The kinds of senders.
 const (
-	FromPage     SenderKind = "page"    // a signed-in user; the name is the account's
-	FromToken    SenderKind = "token"   // the name is the token's
-	FromAddress  SenderKind = "address" // a client on the network; the name is its address
-	FromMQTT     SenderKind = "mqtt"
-	FromHook     SenderKind = "hook"
-	FromSchedule SenderKind = "schedule" // the name is the schedule's
-	FromCLI      SenderKind = "cli"      // the administrator's socket; the name is the user's
+	FromPage    SenderKind = "page"    // a signed-in user; the name is the account's
+	FromToken   SenderKind = "token"   // the name is the token's
+	FromAddress SenderKind = "address" // a client on the network; the name is its address
+	FromMQTT    SenderKind = "mqtt"
+	// FromHomeAssistant is one that Home Assistant sent to its speaker, without a name.
+	FromHomeAssistant SenderKind = "homeassistant"
+	FromHook          SenderKind = "hook"
+	FromSchedule      SenderKind = "schedule" // the name is the schedule's
+	FromCLI           SenderKind = "cli"      // the administrator's socket; the name is the user's
 )
 
 // An Announcement is an accepted request: its content has a voice, a rate and a priority. Announcements are

@@ -1,7 +1,7 @@
 // Package sounds stores the sounds that are installed, and recordings, each of which is announced once.
 //
-// One law: a sound that has a name on disk is whole, mono, at [decode.Rate], at the level of speech, and at most
-// [decode.Longest] long: what clients send is decoded before it is saved, and never sent on as it came.
+// One law: a sound that has a name on disk is whole, mono, at [decode.Rate], at the level of speech, and no longer than
+// its [Limits] permit: what clients send is decoded before it is saved, and never sent on as it came.
 package sounds
 
 import (
@@ -24,32 +24,49 @@ import (
 	"pressbox/voice/announce"
 )
 
-// Limits. What is saved has at most 2.9 MB, so that the numbers are bounds of bytes too: [MaxInstalledSize] and
+// Numbers. What is saved has at most 2.9 MB a minute, so that they are bounds of bytes too: [MaxInstalledSize] and
 // [MaxRecordedSize].
 const (
-	MaxBytes         = 10_000_000 // of a file that is sent
 	MaxInstalled     = 100
-	MaxRecorded      = 30
-	MaxRecordedEach  = 5 // of one client
 	MaxUploads       = 2 // that are read at a time
-	uploadTime       = 30 * time.Second
 	decodeTime       = 25 * time.Second
 	maxFile          = int64(decode.Rate)*int64(decode.Longest/time.Second)*2 + 44
 	MaxInstalledSize = MaxInstalled * maxFile // bytes, less than 300 MB
-	MaxRecordedSize  = MaxRecorded * maxFile  // bytes, less than 90 MB
 )
+
+// Limits are limits of a file.
+type Limits struct {
+	Bytes  int64
+	Length time.Duration // of its sound
+	Time   time.Duration // in which it arrives
+	Queue  time.Duration // for which it waits while [MaxUploads] are read; 0: it is refused
+}
+
+// Uploaded returns the limits of a file that a client sends.
+func Uploaded() Limits {
+	return Limits{Bytes: MaxBytes, Length: decode.Longest, Time: 30 * time.Second}
+}
+
+// Fetched returns the limits of a file that the server fetches from a player's client.
+func Fetched() Limits {
+	return Limits{Bytes: 30_000_000, Length: 10 * time.Minute, Time: time.Minute, Queue: time.Minute}
+}
+
+// MaxBytes limits a file that a client sends.
+const MaxBytes = 10_000_000
 
 // Errors, in addition to those of [decode.Decoder].
 var (
-	ErrNotFound    = errors.New("no such sound")
-	ErrName        = errors.New("a name of a sound has 1 to 64 of a-z, 0-9 and -, and does not begin with -")
-	ErrBuiltIn     = errors.New("this name is of a sound that is built in, or reserved")
-	ErrTooLarge    = fmt.Errorf("the file has more than %d MB", MaxBytes/1_000_000)
-	ErrFull        = fmt.Errorf("at most %d sounds can be installed", MaxInstalled)
-	ErrRecordings  = fmt.Errorf("at most %d recordings, and %d of a client, can wait", MaxRecorded, MaxRecordedEach)
+	ErrNotFound   = errors.New("no such sound")
+	ErrName       = errors.New("a name of a sound has 1 to 64 of a-z, 0-9 and -, and does not begin with -")
+	ErrBuiltIn    = errors.New("this name is of a sound that is built in, or reserved")
+	ErrTooLarge   = errors.New("the file is too large")
+	ErrFull       = fmt.Errorf("at most %d sounds can be installed", MaxInstalled)
+	ErrRecordings = fmt.Errorf("at most %d recordings, and %d of a client, can wait; each begun minute counts as one",
+		MaxRecorded, MaxRecordedEach)
 	ErrBusy        = fmt.Errorf("%d sounds are being read already", MaxUploads)
 	ErrUnavailable = errors.New("the sound cannot be saved")
-	ErrIncomplete  = errors.New("the file did not arrive completely in 30 seconds")
+	ErrIncomplete  = errors.New("the file did not arrive completely in time")
 )
 
 // A Sound is one that announcements can name.
@@ -69,14 +86,14 @@ type Sounds struct {
 	uploads             chan struct{} // full while MaxUploads are read
 
 	mu         sync.Mutex
-	recordings map[string]string // client by id of the announcement, also of one that is being saved
+	recordings map[string]Recorded // by id of the announcement, also of one that is being saved
 }
 
 // New returns the sounds in a directory of the state, which need not exist.
 func New(stateDir string, d decode.Decoder, log *slog.Logger) *Sounds {
 	return &Sounds{
 		installed: filepath.Join(stateDir, "sounds"), recorded: filepath.Join(stateDir, "recordings"),
-		decoder: d, log: log, uploads: make(chan struct{}, MaxUploads), recordings: map[string]string{},
+		decoder: d, log: log, uploads: make(chan struct{}, MaxUploads), recordings: map[string]Recorded{},
 	}
 }
 
@@ -158,18 +175,13 @@ func (s *Sounds) Clip(name string) (audio.Clip, error) {
 	return read(s.path(name))
 }
 
-// Recording returns the recording of an announcement.
-func (s *Sounds) Recording(id string) (audio.Clip, error) { return read(s.recording(id)) }
-
-func (s *Sounds) recording(id string) string { return filepath.Join(s.recorded, id+suffix) }
-
 func read(path string) (audio.Clip, error) {
 	f, err := atomicfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return audio.Clip{}, err
 	}
 	defer func() { _ = f.Close() }() // it was read
-	clip, err := audio.DecodeWAV(io.LimitReader(f, maxFile))
+	clip, err := audio.DecodeWAV(io.LimitReader(f, maxRecording))
 	if err != nil {
 		return audio.Clip{}, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -184,7 +196,7 @@ func (s *Sounds) Put(ctx context.Context, name string, file io.Reader) (sound So
 	if builtIn(name) {
 		return Sound{}, false, ErrBuiltIn
 	}
-	clip, done, err := s.receive(ctx, file)
+	clip, done, err := s.receive(ctx, Uploaded(), file)
 	if err != nil {
 		return Sound{}, false, err
 	}
@@ -228,13 +240,10 @@ func (s *Sounds) Remove(name string) error {
 	return os.Remove(s.path(name))
 }
 
-// receive decodes a file that a client sends, after it has arrived completely. done releases its place among the
-// uploads.
-func (s *Sounds) receive(ctx context.Context, file io.Reader) (clip audio.Clip, done func(), err error) {
-	select {
-	case s.uploads <- struct{}{}:
-	default:
-		return clip, nil, ErrBusy
+// receive decodes a file, after it has arrived completely. done releases its place among the uploads.
+func (s *Sounds) receive(ctx context.Context, l Limits, file io.Reader) (clip audio.Clip, done func(), err error) {
+	if err := s.begin(ctx, l); err != nil {
+		return clip, nil, err
 	}
 	release := func() { <-s.uploads }
 	defer func() {
@@ -253,12 +262,12 @@ func (s *Sounds) receive(ctx context.Context, file io.Reader) (clip audio.Clip, 
 	if err := os.Remove(spool.Name()); err != nil {
 		return clip, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	arriving, cancel := context.WithTimeout(ctx, uploadTime)
+	arriving, cancel := context.WithTimeout(ctx, l.Time)
 	defer cancel()
-	n, err := io.Copy(spool, untilEnd{arriving, io.LimitReader(file, MaxBytes+1)})
+	n, err := io.Copy(spool, untilEnd{arriving, io.LimitReader(file, l.Bytes+1)})
 	switch _, onDisk := errors.AsType[*fs.PathError](err); {
-	case n > MaxBytes:
-		return clip, nil, ErrTooLarge
+	case n > l.Bytes:
+		return clip, nil, fmt.Errorf("%w: at most %d MB are permitted", ErrTooLarge, l.Bytes/1_000_000)
 	case onDisk:
 		return clip, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case err != nil:
@@ -266,7 +275,9 @@ func (s *Sounds) receive(ctx context.Context, file io.Reader) (clip audio.Clip, 
 	}
 	decoding, stop := context.WithTimeout(ctx, decodeTime)
 	defer stop()
-	clip, err = s.decoder.Decode(decoding, spool)
+	decoder := s.decoder
+	decoder.Longest = l.Length
+	clip, err = decoder.Decode(decoding, spool)
 	switch {
 	case ctx.Err() != nil: // the server stops, or the client is gone
 		err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
@@ -274,6 +285,25 @@ func (s *Sounds) receive(ctx context.Context, file io.Reader) (clip audio.Clip, 
 		err = fmt.Errorf("%w: it takes too long to decode", decode.ErrBad)
 	}
 	return clip, release, err
+}
+
+// begin takes a place among the uploads.
+func (s *Sounds) begin(ctx context.Context, l Limits) error {
+	late := time.NewTimer(l.Queue)
+	defer late.Stop()
+	select {
+	case s.uploads <- struct{}{}:
+		return nil
+	default: // then it may wait
+	}
+	select {
+	case s.uploads <- struct{}{}:
+		return nil
+	case <-late.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
 }
 
 // untilEnd reads until a context ends.
@@ -287,75 +317,4 @@ func (u untilEnd) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return u.r.Read(p)
-}
-
-// Record saves the sound in a file as the recording of the announcement with an id, by a client; "" is one without a
-// limit of its own. The caller announces it, or calls [Sounds.Forget].
-func (s *Sounds) Record(ctx context.Context, id, client string, file io.Reader) (length time.Duration, err error) {
-	if err := s.reserve(id, client); err != nil {
-		return 0, err
-	}
-	defer func() {
-		if err != nil {
-			s.Forget(id)
-		}
-	}()
-	clip, done, err := s.receive(ctx, file)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	return clip.Duration(), save(s.recorded, s.recording(id), clip)
-}
-
-// reserve takes a place among the recordings.
-func (s *Sounds) reserve(id, client string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	own := 0
-	for _, of := range s.recordings {
-		if client != "" && of == client {
-			own++
-		}
-	}
-	if len(s.recordings) >= MaxRecorded || own >= MaxRecordedEach {
-		return ErrRecordings
-	}
-	s.recordings[id] = client
-	return nil
-}
-
-// Forget deletes the recording of an announcement, if it has one.
-func (s *Sounds) Forget(id string) {
-	s.mu.Lock()
-	_, known := s.recordings[id]
-	delete(s.recordings, id)
-	s.mu.Unlock()
-	if !known {
-		return
-	}
-	if err := os.Remove(s.recording(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Warn("recording not deleted", "announcement", id, "err", err)
-	}
-}
-
-// Adopt takes the recordings of the announcements that wait, by client, and deletes all others: those whose
-// announcements have ended, or were never saved. It also deletes the rest of files that a crash has cut.
-func (s *Sounds) Adopt(waiting map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.recordings = waiting
-	for _, dir := range []string{s.installed, s.recorded} {
-		entries, _ := os.ReadDir(dir) // without one there are none
-		for _, e := range entries {
-			id := strings.TrimSuffix(e.Name(), suffix)
-			_, kept := waiting[id]
-			if !strings.HasPrefix(e.Name(), atomicfile.TempPrefix) && (kept || dir == s.installed) {
-				continue
-			}
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				s.log.Warn("recording not deleted", "announcement", id, "err", err)
-			}
-		}
-	}
 }

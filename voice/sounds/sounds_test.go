@@ -158,9 +158,10 @@ func TestRecord(t *testing.T) {
 	t.Parallel()
 	s, dir := newSounds(t)
 	record := func(id, client string) error {
-		return check.Err(s.Record(context.Background(), id, client, bytes.NewReader(short)))
+		return check.Err(s.Record(context.Background(), id, client, sounds.Uploaded(), bytes.NewReader(short)))
 	}
-	check.ErrorIs(t, check.Err(s.Record(t.Context(), "bad", "", strings.NewReader("x"))), decode.ErrBad, "no sound")
+	_, err := s.Record(t.Context(), "bad", "", sounds.Uploaded(), strings.NewReader("x"))
+	check.ErrorIs(t, err, decode.ErrBad, "no sound")
 	for i := range sounds.MaxRecordedEach {
 		check.NoError(t, record(fmt.Sprint("anna", i), "anna"))
 	}
@@ -169,6 +170,20 @@ func TestRecord(t *testing.T) {
 		check.NoError(t, record(fmt.Sprint("host", i), ""))
 	}
 	check.ErrorIs(t, record("host", ""), sounds.ErrRecordings, "one more than all")
+	long := func(id string) error { // it counts as ten until its length is known
+		return check.Err(s.Record(context.Background(), id, "", sounds.Fetched(), bytes.NewReader(short)))
+	}
+	for i := range 9 {
+		s.Forget(fmt.Sprint("host", i))
+	}
+	check.ErrorIs(t, long("long"), sounds.ErrRecordings, "one of ten minutes beside 21")
+	s.Forget("host9")
+	check.NoError(t, long("long"))
+	check.ErrorIs(t, long("longer"), sounds.ErrRecordings, "one of ten minutes beside 21, of which one is short")
+	for i := range 9 {
+		check.NoError(t, record(fmt.Sprint("host", i), ""))
+	}
+	check.ErrorIs(t, record("host9", ""), sounds.ErrRecordings, "one more than all")
 	check.Equal(t, len(check.Must(s.Recording("anna3"))(t).Samples), 2400, "samples")
 	s.Forget("anna3")
 	s.Forget("none")
@@ -180,7 +195,7 @@ func TestRecord(t *testing.T) {
 	check.NoError(t, failure(put(s, "bell", short)))
 	check.NoError(t, os.WriteFile(filepath.Join(dir, "sounds", ".new-x"), nil, 0o600))
 	s = sounds.New(dir, decode.Decoder{}, slog.New(slog.DiscardHandler))
-	s.Adopt(map[string]string{"anna": "anna", "host1": ""})
+	s.Adopt(map[string]sounds.Recorded{"anna": {"anna", time.Second}, "host1": {"", time.Second}})
 	files := check.Must(filepath.Glob(filepath.Join(dir, "*", "*")))(t)
 	for i, path := range files {
 		files[i], _ = filepath.Rel(dir, path)

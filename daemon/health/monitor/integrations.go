@@ -23,6 +23,7 @@ type Integrations struct {
 	Rooms   *rooms.Rooms
 	Hooks   func() hooks.Settings
 	Wyoming func() health.IntegrationState
+	ESPHome func() health.IntegrationState
 	Events  func() health.IntegrationState
 }
 
@@ -41,6 +42,7 @@ func (i Integrations) All() []health.Integration {
 		}},
 		{Name: "webhooks", Report: i.webhooks},
 		{Name: "wyoming", Report: i.Wyoming},
+		{Name: "esphome", Report: i.ESPHome},
 		{Name: "events", Report: i.Events},
 	}
 }
@@ -108,27 +110,38 @@ func (i Integrations) webhooks() health.IntegrationState {
 	return state
 }
 
-// Wyoming returns the state of the Wyoming protocol with its listeners; err is why there is none.
-func Wyoming(cfg settings.Config, listeners []net.Listener, err error) health.IntegrationState {
-	if off := cfg.WyomingOff(); off != "" {
-		return health.IntegrationState{Summary: off}
+// A Side is a protocol with a port of its own.
+type Side struct {
+	Setting   string // by which it is on
+	Off       string // the setting by which it is off; "" if it is on
+	Address   string // HOST and the port of its setting
+	Port      int
+	Listeners []net.Listener
+	Err       error // why there is none
+}
+
+// State returns the state of the protocol.
+func (s Side) State() health.IntegrationState {
+	if s.Off != "" {
+		return health.IntegrationState{Summary: s.Off}
 	}
-	state := health.IntegrationState{On: true, Summary: "at " + cfg.WyomingAddress()}
-	if listeners != nil {
+	state := health.IntegrationState{On: true, Summary: "at " + s.Address}
+	if s.Listeners != nil {
 		var all []string
-		for _, l := range listeners {
+		for _, l := range s.Listeners {
 			all = append(all, l.Addr().String())
 		}
 		state.Summary = "at " + strings.Join(all, ", ")
 	}
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		state.Detail = fmt.Sprintf("port %d is in use by another program", cfg.WyomingPort)
-		state.Remedy = "stop that program, set WYOMING_PORT to another port, or set WYOMING=off; " +
-			"then: systemctl restart pressbox"
-	case err != nil:
-		state.Detail = err.Error()
-		state.Remedy = "correct HOST or WYOMING_PORT, or set WYOMING=off; then: systemctl restart pressbox"
+	case errors.Is(s.Err, syscall.EADDRINUSE):
+		state.Detail = fmt.Sprintf("port %d is in use by another program", s.Port)
+		state.Remedy = fmt.Sprintf("stop that program, set %s_PORT to another port, or set %s=off; "+
+			"then: systemctl restart pressbox", s.Setting, s.Setting)
+	case s.Err != nil:
+		state.Detail = s.Err.Error()
+		state.Remedy = fmt.Sprintf("correct HOST or %s_PORT, or set %s=off; then: systemctl restart pressbox",
+			s.Setting, s.Setting)
 	}
 	return state
 }

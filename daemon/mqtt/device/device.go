@@ -164,12 +164,12 @@ func (d *Device) handle(ctx context.Context, m mqtt.Message) error {
 	}
 	d.refused.Add(1)
 	d.Log.Warn("MQTT command refused", "topic", m.Topic, "err", err)
-	d.tellRefused(err.Error())
+	d.TellRefused(err.Error())
 	return nil
 }
 
-// tellRefused publishes why a command was refused, or was not carried out in full.
-func (d *Device) tellRefused(why string) {
+// TellRefused publishes why a command was refused, or was not carried out in full, also one that came another way.
+func (d *Device) TellRefused(why string) {
 	select {
 	case d.refusals <- why:
 	default: // the broker is slow; the journal has it
@@ -227,7 +227,7 @@ func (d *Device) announce(ctx context.Context, c Command, key string) error {
 	if spoken := c.Draft.Request.Message; err == nil && spoken != text {
 		n, most := utf8.RuneCountInString(text), utf8.RuneCountInString(spoken)
 		d.Log.Warn("MQTT message too long, its beginning is spoken", "characters", n, "spoken", most)
-		d.tellRefused(fmt.Sprintf("the message has %d characters: only the first %d are spoken", n, most))
+		d.TellRefused(fmt.Sprintf("the message has %d characters: only the first %d are spoken", n, most))
 	}
 	return err
 }

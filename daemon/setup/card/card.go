@@ -28,7 +28,9 @@ type Card struct {
 	TimeZone  string // a name of the IANA database, such as Europe/Berlin; it may not exist
 	SSHKey    string // a line of authorized_keys, without options
 	AdminCode string
-	Settings  []Setting // in the order of the file
+	// ESPHomeKey is the encryption key of ESPHome's API, in base64.
+	ESPHomeKey string
+	Settings   []Setting // in the order of the file
 }
 
 // WiFi holds the network that the host joins.
@@ -80,6 +82,15 @@ var names = map[string]struct {
 	},
 	"ssh_key":    {func(c *Card) *string { return &c.SSHKey }, sshKey},
 	"admin_code": {func(c *Card) *string { return &c.AdminCode }, adminCode},
+	"esphome_key": {
+		func(c *Card) *string { return &c.ESPHomeKey },
+		func(value string) string {
+			if _, err := settings.ParseKey(value); err != nil {
+				return "32 bytes in base64, as \"openssl rand -base64 32\" prints"
+			}
+			return ""
+		},
+	},
 }
 
 // allowed are the settings that a card may set: none that names a file, a program or a
@@ -89,12 +100,12 @@ var names = map[string]struct {
 var allowed = strings.Fields(`
 	DEFAULT_VOICE DEFAULT_RATE VOLUME URGENT_MIN_VOLUME DUCK ROOM CHIME CHIME_URGENT HISTORY
 	NOTIFY_ACCESS NOTIFY_RATE NOTIFY_TTL CONTROL_ACCESS QUIET_HOURS QUIET_MODE QUIET_VOLUME
-	NTFY GOTIFY OPENAI HOOKS WYOMING METRICS LOG_LEVEL PUBLIC_URL ALLOWED_HOSTS TRUSTED_PROXIES
+	NTFY GOTIFY OPENAI HOOKS WYOMING ESPHOME METRICS LOG_LEVEL PUBLIC_URL ALLOWED_HOSTS TRUSTED_PROXIES
 	SIGN_UP DEFAULT_SEASON MQTT_URL MQTT_USERNAME MQTT_TOPIC MQTT_DISCOVERY
 `)
 
 // secrets are the names of the lines that [Redact] removes.
-var secrets = []string{"wifi_passphrase", "admin_code"} //nolint:gochecknoglobals // a table
+var secrets = []string{"wifi_passphrase", "admin_code", "esphome_key"} //nolint:gochecknoglobals // a table
 
 // Parse reads lines of NAME=value, in the form of the settings files. A line that is empty or
 // begins with "#" is skipped.

@@ -14,16 +14,19 @@ import (
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4 anna@home"
 
+// espKey is the base64 of 32 bytes.
+const espKey = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY="
+
 // Editors of Windows write a byte order mark and CR LF; names have any case, and values quotes.
 func TestParse_whole(t *testing.T) {
 	t.Parallel()
 	text := "\ufeff# kitchen\r\nHostname = kitchen\r\n\r\nwifi_ssid=\"Café \"\r\nwifi_passphrase=opening = day\r\n" +
 		"wifi_country=DE\r\ntimezone=America/Argentina/Ushuaia\r\nssh_key=" + key + "\r\n" +
-		"admin_code=seventh inning\r\nvolume=40\r\nmetrics=Yes\r\nROOM=kitchen"
+		"admin_code=seventh inning\r\nesphome_key=" + espKey + "\r\nvolume=40\r\nmetrics=Yes\r\nROOM=kitchen"
 	got, problems := card.Parse([]byte(text))
 	want := card.Card{
 		Hostname: "kitchen", WiFi: card.WiFi{SSID: "Café ", Passphrase: "opening = day", Country: "DE"},
-		TimeZone: "America/Argentina/Ushuaia", SSHKey: key, AdminCode: "seventh inning",
+		TimeZone: "America/Argentina/Ushuaia", SSHKey: key, AdminCode: "seventh inning", ESPHomeKey: espKey,
 		Settings: []card.Setting{
 			{Name: "VOLUME", Value: "40"}, {Name: "METRICS", Value: "Yes"}, {Name: "ROOM", Value: "kitchen"},
 		},
@@ -49,6 +52,8 @@ func TestParse_invalid(t *testing.T) {
 		"ssh_key=ssh-rsa" + key[11:]:             "ssh_key: expected",
 		"ssh_key=ssh-ed25519 AAAA":               "ssh_key: expected",
 		"admin_code=7 chars":                     "admin_code: expected",
+		"esphome_key=" + espKey[4:]:              "esphome_key: expected",
+		"esphome_key=" + espKey + "AAAA":         "esphome_key: expected",
 		"admin_code=" + strings.Repeat("x", 129): "admin_code: expected",
 		"STATE_DIR=/tmp":                         "STATE_DIR",
 		"ONNXRUNTIME_LIB=/tmp/x":                 "ONNXRUNTIME_LIB",
@@ -121,7 +126,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, problems := card.Parse(text)
 		for _, value := range []string{
-			c.Hostname, c.WiFi.SSID, c.WiFi.Passphrase, c.WiFi.Country, c.TimeZone, c.SSHKey, c.AdminCode,
+			c.Hostname, c.WiFi.SSID, c.WiFi.Passphrase, c.WiFi.Country, c.TimeZone, c.SSHKey, c.AdminCode, c.ESPHomeKey,
 			fmt.Sprint(c.Settings),
 		} {
 			check.That(t, utf8.ValidString(value) && !strings.ContainsAny(value, "\n\r"), "the value %q", value)
@@ -131,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		}
 		redacted := card.Redact(text, problems)
 		again, _ := card.Parse(redacted)
-		if again.AdminCode != "" || again.WiFi.Passphrase != "" || c.AdminCode != "" &&
+		if again.AdminCode != "" || again.ESPHomeKey != "" || again.WiFi.Passphrase != "" || c.AdminCode != "" &&
 			bytes.Contains(bytes.ToLower(redacted), []byte("admin_code=")) {
 			t.Errorf("secrets remain in %q", redacted)
 		}

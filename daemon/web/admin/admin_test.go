@@ -194,6 +194,13 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 		<-done
 		time.Sleep(time.Second)
 		check.Equal(t, r.Idle(), time.Second, "idle a second after a request")
+		end, ok := r.TrackClient()
+		check.Require(t, ok, "no connection of another protocol")
+		end()
+		time.Sleep(time.Minute - time.Nanosecond)
+		check.Equal(t, r.Idle(), 0, "idle while its client is expected to come back")
+		time.Sleep(time.Nanosecond)
+		check.Equal(t, r.Idle(), time.Minute, "idle when it has not")
 	})
 }
 

@@ -31,7 +31,7 @@ func (h *handlers) announceUpload(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 		by.ID = id
-		by.Recording, err = h.Sounds.Record(ctx, id, client, file)
+		by.Recording, err = h.Sounds.Record(ctx, id, client, sounds.Uploaded(), file)
 		return err
 	}
 	fields, err := web.Upload(w, r, sounds.MaxBytes, receive)

@@ -538,7 +538,7 @@ function backup({ gate, update }) {
             </ul>`)}
         <h3>${t("admin.restore")}</h3>
         <p>${t("admin.restore.text")}</p>
-        ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}
+        ${command("sudo systemctl stop 'pressbox*.socket' pressbox")}
         ${command("sudo pressbox restore FILE")}
         ${command("sudo systemctl start pressbox")}`),
   };
