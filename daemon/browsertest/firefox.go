@@ -22,10 +22,11 @@ import (
 // Firefox is a running Firefox, controlled by WebDriver BiDi (W3C). Its methods
 // are for one goroutine and end the test when a command fails.
 type Firefox struct {
-	tb     testing.TB
-	conn   *websocket.Conn
-	lastID int
-	errors []string // that pages logged
+	tb             testing.TB
+	conn           *websocket.Conn
+	lastID         int
+	errors         []string // that pages logged
+	ErrorsExpected bool     // pages are expected to log errors
 }
 
 // A FirefoxTab is a tab with cookies and storage of its own, unless [FirefoxTab.Beside] opened it.
@@ -82,7 +83,7 @@ func StartFirefox(tb testing.TB) *Firefox {
 	f := &Firefox{tb: tb, conn: conn}
 	tb.Cleanup(func() {
 		_ = conn.Close() // the browser ends
-		if len(f.errors) > 0 {
+		if len(f.errors) > 0 && !f.ErrorsExpected {
 			tb.Errorf("Firefox logged %q", f.errors)
 		}
 	})

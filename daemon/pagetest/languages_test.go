@@ -183,7 +183,12 @@ const send = (path, body) => fetch("%[1]s" + path,
 	{method: "POST", mode: "no-cors", referrerPolicy: "no-referrer", body})
 const form = new FormData()
 form.set("message", "x")
-Promise.allSettled([
+const sockets = ["/house/ws", "/ntfy/house/ws", "/api/ws"].map((path) => new Promise((done) => {
+	const socket = new WebSocket("%[1]s".replace("http", "ws") + path)
+	socket.onopen = () => fetch("/opened?" + path)
+	socket.onclose = done
+}))
+Promise.allSettled([...sockets,
   send("/notify", "x"), send("/notify", new Blob(['{"message": "x"}'])), send("/ntfy/text", "x"),
 	send("/message", form),
   send("/", '{"message": "x"}'), send("/notify", new URLSearchParams({message: "x"})),
@@ -194,55 +199,93 @@ Promise.allSettled([
 })
 </script>`
 
-// A page of another site, on a private address over plain http, where browsers send no
-// Sec-Fetch-Site: neither an image without a referrer, a link, a prefetch, a form nor a
-// fetch queues anything, although the address of the browser may announce.
-func TestOtherSite_speaksNothing(t *testing.T) {
-	if !lantest.Inside(t) {
-		return
-	}
-	p := servertest.Run(t, servertest.Silent, "HOST="+lantest.Address, "LOG_LEVEL=DEBUG", "WYOMING=off")
+// An otherSite is a site with the page of the attack, and the server that it attacks.
+type otherSite struct {
+	t      *testing.T
+	server *servertest.Process
+	port   string
+}
+
+// startOtherSite starts both. The test is in a network of its own.
+func startOtherSite(t *testing.T) *otherSite {
+	t.Helper()
+	p := servertest.Run(t, servertest.Silent, "HOST="+lantest.Address, "LOG_LEVEL=DEBUG", "WYOMING=off", "ESPHOME=off")
 	ln := check.Must(new(net.ListenConfig).Listen(t.Context(), "tcp", lantest.Address+":0"))(t)
-	other := &httptest.Server{
+	site := &httptest.Server{
 		Listener: ln,
-		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			check.That(t, r.URL.Path != "/opened", "a websocket was opened: %s", r.URL.RawQuery)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = fmt.Fprintf(w, attack, p.URL)
 		})},
 	}
-	other.Start()
-	t.Cleanup(other.Close)
+	site.Start()
+	t.Cleanup(site.Close)
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	return &otherSite{t, p, port}
+}
 
+// arrived checks that the browser has sent requests.
+func (o *otherSite) arrived(paths ...string) {
+	o.t.Helper()
+	for _, path := range paths {
+		check.That(o.t, o.server.AwaitLog("path="+path+" "), "the browser did not request %s", path)
+	}
+}
+
+// changedNothing checks that nothing was announced, and no websocket was opened, and ends the server.
+func (o *otherSite) changedNothing() {
+	o.t.Helper()
+	for _, path := range []string{"/house/ws", "/ntfy/house/ws", "/api/ws"} {
+		check.That(o.t, o.server.AwaitLog("method=GET path="+path+" status=403"), "%s: no status 403", path)
+	}
+	req := check.Must(http.NewRequestWithContext(o.t.Context(), http.MethodGet, o.server.URL+"/notify", nil))(o.t)
+	resp := check.Must(http.DefaultClient.Do(req))(o.t)
+	defer func() { _ = resp.Body.Close() }()
+	list := make([]byte, 200)
+	n, _ := resp.Body.Read(list)
+	check.Equal(o.t, strings.TrimSpace(string(list[:n])),
+		`{"queue":[],"recent":[],"scheduled":[]}`, "what a page of another site announced")
+	if log := o.server.Logged(); strings.Contains(log, "announcement accepted") || strings.Contains(log, "message=x") {
+		o.t.Errorf("the log: %s", log)
+	}
+	check.NoError(o.t, o.server.End(syscall.SIGTERM))
+}
+
+// A page of another site, on a private address over plain http, where browsers send no
+// Sec-Fetch-Site: neither an image without a referrer, a link, a prefetch, a form nor a
+// fetch queues anything, although the address of the browser may announce; no websocket is opened.
+func TestOtherSite_speaksNothing(t *testing.T) {
+	if !lantest.Inside(t) {
+		return
+	}
+	o := startOtherSite(t)
 	options := browsertest.Options(chromedp.Flag("host-resolver-rules", "MAP other.example "+lantest.Address))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(free)
 	browser, quit := chromedp.NewContext(allocator)
 	t.Cleanup(quit)
 	check.NoError(t, chromedp.Do(browser)) // starts it
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	check.NoError(t, browsertest.Do(browser, chromedp.Navigate("http://other.example:"+port+"/")))
-	arrived := func(paths ...string) {
-		t.Helper()
-		for _, path := range paths {
-			check.That(t, p.AwaitLog("path="+path+" "), "the browser did not request %s", path)
-		}
-	}
-	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
+	check.NoError(t, browsertest.Do(browser, chromedp.Navigate("http://other.example:"+o.port+"/")))
+	o.arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
 		"/ntfy/form", "/ntfy/beacon", "/ntfy/prefetch/publish")
 	check.NoError(t, browsertest.Do(browser, chromedp.Click("#link")))
-	arrived("/ntfy/link/publish")
+	o.arrived("/ntfy/link/publish")
+	o.changedNothing()
+}
 
-	req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+"/notify", nil))(t)
-	resp := check.Must(http.DefaultClient.Do(req))(t)
-	defer func() { _ = resp.Body.Close() }()
-	list := make([]byte, 200)
-	n, _ := resp.Body.Read(list)
-	check.Equal(t, strings.TrimSpace(string(list[:n])),
-		`{"queue":[],"recent":[],"scheduled":[]}`, "what a page of another site announced")
-	if log := p.Logged(); strings.Contains(log, "announcement accepted") || strings.Contains(log, "message=x") {
-		t.Errorf("the log: %s", log)
+// The same in Firefox, for which another port is another origin.
+func TestAll_otherSiteFirefox(t *testing.T) {
+	if !lantest.Inside(t) {
+		return
 	}
-	check.NoError(t, p.End(syscall.SIGTERM))
+	o := startOtherSite(t)
+	f := browsertest.StartFirefox(t)
+	f.ErrorsExpected = true // it says what it was refused
+	f.Tab().Open("http://" + lantest.Address + ":" + o.port + "/")
+	o.arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
+		"/ntfy/form", "/ntfy/beacon")
+	o.changedNothing()
 }
 
 // The main ways through the page work in Firefox: an account is made, a game of three innings is played against the
