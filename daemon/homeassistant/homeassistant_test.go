@@ -67,6 +67,7 @@ func TestHomeAssistant(t *testing.T) {
 		{"recipes", (*home).recipes},
 		{"away", (*home).away},
 		{"noSound", (*home).noSound},
+		{"events", (*home).events},
 		{"ntfy", (*home).ntfy},
 		{"wyoming", (*home).wyoming},
 		{"restart", (*home).restart},
@@ -108,10 +109,12 @@ func configuration(t *testing.T, port int) string {
 	rest := strings.Join(read("connect.md", "## Home Assistant without MQTT", "\n## "), "\n")
 	frigate := read("connect.md", "## Frigate", "\n## ")[0]
 	say := read("mqtt.md", "## In Home Assistant", "\n## ")
+	posted := read("webhooks.md", "In Home Assistant:", "\n* ")[0]
 	step := func(n int) string { return "- " + strings.ReplaceAll(say[n], "\n", "\n  ") }
 	return strings.ReplaceAll(rest, "pressbox.local:8888", fmt.Sprint("127.0.0.1:", port)) +
 		"\nautomation:\n" + automation("frigate", frigate) +
 		automation("washer", "triggers: [{trigger: event, event_type: washer}]\nactions:\n"+step(0)) +
+		automation("posted", posted+"\nactions: [{event: posted}]") +
 		automation("hot", "triggers: [{trigger: event, event_type: hot}]\nactions:\n"+step(1)) +
 		"wyoming:\nmedia_source:\ntts:\nwebhook:\nfrontend:\n"
 }
@@ -333,6 +336,25 @@ func (h *home) noSound(t *testing.T) {
 	check.That(t, state != "speaking", "it speaks without a sound server")
 	h.server.Sound.Start()
 	h.spoken("Into the void.")
+}
+
+// events are posted to a webhook of Home Assistant: one that was not heard runs the automation of the document.
+func (h *home) events(t *testing.T) {
+	t.Helper()
+	check.NoError(t, h.server.End(syscall.SIGTERM))
+	h.server.Restart("EVENTS_URL=" + h.url + "/api/webhook/pressbox")
+	h.wait(entity("sensor", "state"), "idle")
+	h.say(entity("notify", ""), "It is heard.")
+	_, a := h.state("automation.posted")
+	check.That(t, a["last_triggered"] == nil, "it ran for one that was heard: %v", a)
+	h.server.Sound.Pactl("set-sink-mute", "speaker", "1")
+	h.call("notify.send_message", map[string]any{"entity_id": entity("notify", ""), "message": "Into silence."})
+	h.until("the automation runs", func() bool {
+		_, a := h.state("automation.posted")
+		return a["last_triggered"] != nil
+	})
+	h.server.Sound.Pactl("set-sink-mute", "speaker", "0")
+	check.Equal(t, h.announced("Into silence.")[0].Status, "unheard", "the status")
 }
 
 // ntfy is Home Assistant's own integration.
