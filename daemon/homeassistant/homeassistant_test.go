@@ -357,10 +357,41 @@ func (h *home) events(t *testing.T) {
 	check.Equal(t, h.announced("Into silence.")[0].Status, "unheard", "the status")
 }
 
-// ntfy is Home Assistant's own integration.
+// ntfy is Home Assistant's own integration: it publishes to a topic, and is told what others publish there.
 func (h *home) ntfy(t *testing.T) {
 	t.Helper()
-	h.add("ntfy", map[string]any{"url": h.server.URL, "verify_ssl": true, "auth": map[string]any{}})
+	end := h.add("ntfy", map[string]any{"url": h.server.URL, "verify_ssl": true, "auth": map[string]any{}})
+	entry, _ := end["result"].(map[string]any)
+	const flow = "/api/config/config_entries/subentries/flow"
+	var step map[string]any
+	h.request("POST", flow, map[string]any{"handler": []any{entry["entry_id"], "topic"}}, &step)
+	for _, answer := range []map[string]any{
+		{"next_step_id": "add_topic"}, {"topic": "house", "name": "The house", "filter": map[string]any{}},
+	} {
+		id, ok := step["flow_id"].(string)
+		check.Require(t, ok, "the dialog of a topic: %v", step)
+		step = nil
+		h.request("POST", flow+"/"+id, answer, &step)
+	}
+	check.Require(t, step["type"] == "create_entry", "the dialog of a topic: %v\n%s", step, h.log())
+	entityOf := func(platform string) (id string) {
+		h.until("an entity of "+platform, func() bool {
+			id = h.template(`{{ integration_entities("ntfy") | select("match", "` + platform + `\\.") | first | default }}`)
+			return id != ""
+		})
+		return id
+	}
+	h.call("notify.send_message", map[string]any{
+		"entity_id": entityOf("notify"), "message": "By ntfy.", "title": "House",
+	})
+	check.Equal(t, h.spoken("By ntfy.").Title, "House", "the title")
+	event := entityOf("event")
+	h.until("what others publish", func() bool {
+		resp := check.Must(http.Post(h.server.URL+"/house", "text/plain", strings.NewReader("From elsewhere.")))(t)
+		_ = resp.Body.Close()
+		_, a := h.state(event)
+		return a["event_type"] == "From elsewhere."
+	})
 }
 
 // wyoming speaks to Home Assistant.
