@@ -547,7 +547,7 @@ func TestProxy_clientAddress(t *testing.T) {
 	t.Error("a thousand sign-ins were started and none was refused")
 }
 
-// Each example in connect.md is marked as run or not run, and those that are run here work as they stand.
+// Each example in connect.md is marked as run, tried or not run, and those that are run here work as they stand.
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	examples := connectExamples(t)
@@ -584,8 +584,9 @@ func connectExamples(t *testing.T) []example {
 	var before string
 	for block := range strings.SplitSeq(document, "\n\n") {
 		if text, indented := strings.CutPrefix(block, "    "); indented {
-			check.That(t, strings.HasPrefix(before, "run: Test") || strings.HasPrefix(before, "not run"),
-				"the example has no mark: %s", block)
+			marked := strings.HasPrefix(before, "run: Test") || strings.HasPrefix(before, "tried: ") ||
+				strings.HasPrefix(before, "not run")
+			check.That(t, marked, "the example has no mark: %s", block)
 			all = append(all, example{before, strings.ReplaceAll(text, "\n    ", "\n")})
 		}
 		before = block

@@ -29,7 +29,12 @@ func TestHomeAssistant_speaker(t *testing.T) {
 	port, wyoming := freePort(t), freePort(t)
 	s := servertest.NewServer(t, "ROOM=Kitchen", "CONTROL_ACCESS=lan",
 		fmt.Sprint("ESPHOME_PORT=", port), fmt.Sprint("WYOMING_PORT=", wyoming))
-	h := &home{hub: startHub(t, tree, "media_source:\ntts:\nconversation:\nfrontend:\n"), server: s, wyomingPort: wyoming}
+	const named = "assist_satellite.pressbox_kitchen_assist_satellite"
+	const found = `"{{ states.assist_satellite | map(attribute='entity_id') | first }}"`
+	dinner := strings.ReplaceAll(blocks(t, "connect.md", "## A speaker in Home Assistant", "\n## ")[0], named, found)
+	configuration := "media_source:\ntts:\nconversation:\nfrontend:\nautomation:\n" + automation("dinner",
+		"triggers: [{trigger: event, event_type: dinner}]\nactions:\n- "+strings.ReplaceAll(dinner, "\n", "\n  "))
+	h := &home{hub: startHub(t, tree, configuration), server: s, wyomingPort: wyoming}
 	h.add("wyoming", map[string]any{"host": "127.0.0.1", "port": wyoming})
 	end := h.add("esphome", map[string]any{"host": "127.0.0.1", "port": port})
 	check.Equal(t, end["title"], any("Pressbox kitchen"), "the title")
@@ -43,6 +48,7 @@ func TestHomeAssistant_speaker(t *testing.T) {
 		{"play", (*home).play},
 		{"volume", (*home).volume},
 		{"announce", (*home).announceText},
+		{"recipe", (*home).recipe},
 		{"held", (*home).held},
 		{"refuse", (*home).refuse},
 		{"broadcast", (*home).broadcast},
@@ -237,6 +243,13 @@ func (h *home) announceText(t *testing.T) {
 		"entity_id": h.only("assist_satellite"), "media_id": h.url + "/local/bell.mp3",
 	})
 	check.Equal(t, a.Sound, "recording", "the sound of an announcement without a text")
+}
+
+// recipe is that of connect.md.
+func (h *home) recipe(t *testing.T) {
+	t.Helper()
+	h.request("POST", "/api/events/dinner", nil, nil)
+	h.spoken("Dinner is ready.")
 }
 
 // held until quiet ends, an announcement does not hold up the one who waits for it.

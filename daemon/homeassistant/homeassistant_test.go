@@ -87,33 +87,41 @@ func TestHomeAssistant(t *testing.T) {
 // recipe matches the indented lines of a document.
 var recipe = regexp.MustCompile(`(?m)(?:^    .*\n|^\n)+`)
 
+// blocks returns the indented blocks of a document between two texts.
+func blocks(t *testing.T, name, from, to string) (all []string) {
+	t.Helper()
+	text := string(check.Must(os.ReadFile(filepath.Join(check.Root(t), "packaging/doc", name)))(t))
+	_, text, found := strings.Cut(text, from)
+	check.Require(t, found, "%s has no %q", name, from)
+	text, _, _ = strings.Cut(text, to)
+	for _, block := range recipe.FindAllString(text, -1) {
+		block = strings.ReplaceAll("\n"+strings.Trim(block, "\n"), "\n    ", "\n")
+		if block = strings.TrimSpace(block); block != "" {
+			all = append(all, block)
+		}
+	}
+	return all
+}
+
+// automation returns an automation.
+func automation(id, body string) string {
+	return "  - id: " + id + "\n    alias: " + id + "\n    " + strings.ReplaceAll(body, "\n", "\n    ") + "\n"
+}
+
 // configuration returns the configuration: the recipes of the documents, for a server at a port.
 func configuration(t *testing.T, port int) string {
 	t.Helper()
-	read := func(name, from, to string) (all []string) {
-		text := string(check.Must(os.ReadFile(filepath.Join(check.Root(t), "packaging/doc", name)))(t))
-		_, text, found := strings.Cut(text, from)
-		check.Require(t, found, "%s has no %q", name, from)
-		text, _, _ = strings.Cut(text, to)
-		for _, block := range recipe.FindAllString(text, -1) {
-			block = strings.ReplaceAll("\n"+strings.Trim(block, "\n"), "\n    ", "\n")
-			if block = strings.TrimSpace(block); block != "" {
-				all = append(all, block)
-			}
-		}
-		return all
-	}
-	automation := func(id, body string) string {
-		return "  - id: " + id + "\n    alias: " + id + "\n    " + strings.ReplaceAll(body, "\n", "\n    ") + "\n"
-	}
-	rest := strings.Join(read("connect.md", "## Home Assistant without MQTT", "\n## "), "\n")
-	frigate := read("connect.md", "## Frigate", "\n## ")[0]
-	say := read("mqtt.md", "## In Home Assistant", "\n## ")
-	posted := read("webhooks.md", "In Home Assistant:", "\n* ")[0]
+	rest := strings.Join(blocks(t, "connect.md", "## Home Assistant without MQTT", "\n## "), "\n")
+	frigate := blocks(t, "connect.md", "## Frigate", "\n## ")[0]
+	say := blocks(t, "mqtt.md", "## In Home Assistant", "\n## ")
+	posted := blocks(t, "webhooks.md", "In Home Assistant:", "\n* ")[0]
+	said := blocks(t, "connect.md", "## Home Assistant with MQTT", "\n## ")[0]
 	step := func(n int) string { return "- " + strings.ReplaceAll(say[n], "\n", "\n  ") }
 	return strings.ReplaceAll(rest, "pressbox.local:8888", fmt.Sprint("127.0.0.1:", port)) +
 		"\nautomation:\n" + automation("frigate", frigate) +
 		automation("washer", "triggers: [{trigger: event, event_type: washer}]\nactions:\n"+step(0)) +
+		automation("said", "triggers: [{trigger: event, event_type: said}]\nactions:\n- "+
+			strings.ReplaceAll(said, "\n", "\n  ")) +
 		automation("posted", posted+"\nactions: [{event: posted}]") +
 		automation("hot", "triggers: [{trigger: event, event_type: hot}]\nactions:\n"+step(1)) +
 		"wyoming:\nmedia_source:\ntts:\nwebhook:\nfrontend:\n"
@@ -300,6 +308,12 @@ func (h *home) recipes(t *testing.T) {
 	check.That(t, h.spoken(`He said "hello".`).Urgent, "it is not urgent")
 	h.request("POST", "/api/events/washer", nil, nil)
 	h.spoken("The washing machine is done.")
+	h.request("POST", "/api/events/said", nil, nil)
+	h.until("the first recipe is spoken", func() bool {
+		all := h.announced("The washing machine is done.")
+		return len(all) == 2 && all[0].Status == "done"
+	})
+	h.wait(entity("sensor", "state"), "idle") // whose event would come after that of the next one
 	h.request("POST", "/api/events/hot", nil, nil) // for a room that is not there
 	h.until("the room of the recipe is refused", func() bool {
 		_, a := h.state(entity("event", "announcement"))
