@@ -157,9 +157,8 @@ func (c *client) watch(ctx context.Context) {
 	defer func() { endEvents() }()
 	changes, endChanges := c.Changes()
 	defer func() { endChanges() }()
-	again := time.NewTimer(0) // when the announcements that the client waits for are looked at
-	defer again.Stop()
 	for {
+		late := time.NewTimer(c.wait(time.Now()))
 		if err := c.tellState(false); err != nil {
 			_ = c.conn.Close() // the client does not read
 			return
@@ -169,28 +168,37 @@ func (c *client) watch(ctx context.Context) {
 			if !ok { // it fell behind, or the announcer ends
 				endEvents()
 				events, endEvents = c.Announcer.Watch()
-				again.Reset(time.Second)
 				select {
-				case <-again.C:
+				case <-time.After(time.Second):
 				case <-ctx.Done():
 				}
 				c.review(time.Now())
-				continue
+			} else {
+				c.look(e.View, time.Now())
 			}
-			c.look(e.View, time.Now())
 		case _, ok := <-changes:
 			if !ok {
 				endChanges()
 				changes, endChanges = nil, func() {}
 			}
-		case <-c.changed:
-			again.Reset(heardWithin)
-		case <-again.C:
+		case <-c.changed: // there is one more to wait for
+		case <-late.C:
 			c.review(time.Now())
 		case <-ctx.Done():
 			return
 		}
+		late.Stop()
 	}
+}
+
+// wait returns the time until the first announcement that the client waits for is late; long if there is none.
+func (c *client) wait(now time.Time) time.Duration {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if len(c.awaiting) == 0 {
+		return 24 * time.Hour
+	}
+	return c.awaiting[0].until.Sub(now)
 }
 
 // look tells the client the end of an announcement if it has ended, or will not be heard in time.

@@ -113,6 +113,22 @@ func TestServer_notHeard(t *testing.T) {
 	}
 }
 
+// Each of several is told when its own time is over.
+func TestServer_late(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		p, began := r.dial(), time.Now()
+		p.keepAlive()
+		for range 2 {
+			p.send(119, text(2, "One."))
+			time.Sleep(time.Minute)
+		}
+		for i := range time.Duration(2) {
+			check.Equal(r.T, p.until(120), "", "finished")
+			check.Equal(r.T, time.Since(began), (4+i)*time.Minute, "told after")
+		}
+	})
+}
+
 // More than a client may have is refused: of the rate, of the queue, and of commands that wait.
 func TestServer_tooMany(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
