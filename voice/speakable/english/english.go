@@ -5,6 +5,7 @@
 //	units.txt          units of measure
 //	abbreviations.txt  short and long forms
 //	homographs.txt     words with two pronunciations, respelled for espeak-ng
+//	names.txt          names that espeak-ng says wrong, in phonemes
 //	signs.txt          names of signs, directions and scripts
 //	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); gen.go converts them
 package english
@@ -26,6 +27,8 @@ var (
 	abbreviations string
 	//go:embed homographs.txt
 	homographs string
+	//go:embed names.txt
+	names string
 	//go:embed signs.txt
 	signs string
 	//go:embed emoji.txt
@@ -73,12 +76,16 @@ func American() *Verbalizer { return static.american }
 func British() *Verbalizer { return static.british }
 
 func verbalizer(british bool) *Verbalizer {
+	own := names
+	if british {
+		own = "" // their phonemes are American
+	}
 	locale := recognize.ParseLocale(recognize.Locale{
 		MonthFirst: !british,
 		Readable:   []*unicode.RangeTable{unicode.Latin},
 		EmojiName:  recognize.EmojiNames(emoji),
 	}, recognize.Tables{
-		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs,
+		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Names: own, Signs: signs,
 		Months: months, Weekdays: weekdays,
 	})
 	return &Verbalizer{Locale: locale, numbers: newNumbers(british), british: british}

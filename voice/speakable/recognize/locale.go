@@ -139,6 +139,7 @@ type homograph struct {
 	before, after []string // "" in before is the start of a sentence
 	not           []string // words before that forbid it
 	verb          bool     // it is an imperative: at the start of a sentence, before a determiner or pronoun
+	name          bool     // it has a capital
 }
 
 // Tables are the files of a locale.
@@ -149,6 +150,7 @@ type homograph struct {
 //	Homographs     word = respelling ; before: … ; after: … ; not: …
 //	Months         1 january jan             number and names, the full one first
 //	Weekdays       0 sunday sun
+//	Names          name = phonemes           with a capital
 //	Signs          sign TAB name
 //
 // Empty lines, and lines that start with "# " and have no tab, are comments.
@@ -167,7 +169,7 @@ type homograph struct {
 // start of a sentence, or a word of the role [Urge], before an [Objective]. Two words before are
 // joined by an underscore: take_a. ^ is the start of a sentence.
 type Tables struct {
-	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
+	Context, Units, Abbreviations, Homographs, Names, Months, Weekdays, Signs string
 }
 
 // prefixNames returns the names of the prefixes of units.
@@ -197,6 +199,10 @@ func ParseLocale(l Locale, t Tables) *Locale {
 	}
 	for row := range rows(t.Homographs) {
 		l.addHomograph(row)
+	}
+	for row := range rows(t.Names) {
+		name, phonemes, _ := strings.Cut(row, " = ")
+		l.homographs[name] = append(l.homographs[name], homograph{say: "[[" + phonemes + "]]", name: true})
 	}
 	for row := range rows(t.Signs) {
 		sign, name, _ := strings.Cut(row, "\t")

@@ -270,19 +270,38 @@ func (s *tokenizer) calendarWord(word string) bool {
 func (s *tokenizer) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
-		if h.verb && !s.urges(after) {
+		if h.verb && !s.urges(after) || h.name && !capital(word) {
 			continue
 		}
 		if h.matches(s.before(0), after, s.before(1)) ||
 			startsWithDigit(after) && h.matches(s.before(0), "0", s.before(1)) {
-			say := h.say
+			say, length := h.say, len(word)
 			if capital(word) && s.before(0) == "" {
 				say = upperFirst(say)
 			}
-			return s.take(Word{say}, len(word))
+			for _, own := range []string{"'s", "’s", "'S", "’S"} {
+				if h.name && s.followed(length, own) {
+					say, length = owned(say), length+len(own)
+					break
+				}
+			}
+			return s.take(Word{say}, length)
 		}
 	}
 	return false
+}
+
+// owned returns the phonemes of a name with the ending of what it owns.
+func owned(block string) string {
+	phonemes, ending := strings.TrimSuffix(block, "]]"), "z"
+	last, _ := utf8.DecodeLastRuneInString(phonemes)
+	switch {
+	case strings.ContainsRune("szʃʒ", last):
+		ending = "ᵻz"
+	case strings.ContainsRune("ptkfθ", last):
+		ending = "s"
+	}
+	return phonemes + ending + "]]"
 }
 
 // urges reports whether a word at the position is an imperative, by its neighbors.
