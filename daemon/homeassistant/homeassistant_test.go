@@ -313,7 +313,7 @@ func (h *home) recipes(t *testing.T) {
 		all := h.announced("The washing machine is done.")
 		return len(all) == 2 && all[0].Status == "done"
 	})
-	h.wait(entity("sensor", "state"), "idle") // whose event would come after that of the next one
+	h.wait(entity("sensor", "state"), "idle")      // whose event would come after that of the next one
 	h.request("POST", "/api/events/hot", nil, nil) // for a room that is not there
 	h.until("the room of the recipe is refused", func() bool {
 		_, a := h.state(entity("event", "announcement"))

@@ -289,13 +289,16 @@ func (s *Sounds) receive(ctx context.Context, l Limits, file io.Reader) (clip au
 
 // begin takes a place among the uploads.
 func (s *Sounds) begin(ctx context.Context, l Limits) error {
-	late := time.NewTimer(l.Queue)
-	defer late.Stop()
 	select {
 	case s.uploads <- struct{}{}:
 		return nil
-	default: // then it may wait
+	default:
+		if l.Queue == 0 {
+			return ErrBusy
+		}
 	}
+	late := time.NewTimer(l.Queue)
+	defer late.Stop()
 	select {
 	case s.uploads <- struct{}{}:
 		return nil

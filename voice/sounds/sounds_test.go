@@ -125,7 +125,18 @@ func TestPut_refused(t *testing.T) {
 		check.Must(release.Write([]byte("R")))(t)
 	}
 	check.ErrorIs(t, failure(put(s, "third", short)), sounds.ErrBusy, "a third one")
+	queue := sounds.Fetched()
+	queue.Queue = time.Millisecond
+	_, err := s.Record(t.Context(), "late", "", queue, bytes.NewReader(short))
+	check.ErrorIs(t, err, sounds.ErrBusy, "one that waits in vain")
+	waited := make(chan error)
+	go func() {
+		_, err := s.Record(t.Context(), "fetched", "", sounds.Fetched(), bytes.NewReader(short))
+		waited <- err
+	}()
 	check.NoError(t, release.Close())
+	check.NoError(t, <-waited)
+	s.Forget("fetched")
 	for failure(put(s, "third", short)) != nil { // until they have ended
 		time.Sleep(time.Millisecond)
 	}

@@ -60,7 +60,7 @@ func TestText_names(t *testing.T) {
 		name, _, _ := strings.Cut(row, "\t")
 		texts[i] = speakable.Text(name, "en-us", nil)
 	}
-	cmd := exec.Command(check.Part(t, "espeak-ng"), "-v", "en-us", "--ipa", "-q") //nolint:noctx // it ends with its input
+	cmd := exec.CommandContext(t.Context(), check.Part(t, "espeak-ng"), "-v", "en-us", "--ipa", "-q")
 	cmd.Stdin = strings.NewReader(strings.Join(texts, "\n") + "\n")
 	spoken := strings.Split(strings.TrimSpace(string(check.Must(cmd.Output())(t))), "\n")
 	check.Equal(t, len(spoken), len(rows), "lines of espeak-ng")

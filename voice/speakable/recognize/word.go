@@ -279,16 +279,23 @@ func (s *tokenizer) homograph(word string) bool {
 			if capital(word) && s.before(0) == "" {
 				say = upperFirst(say)
 			}
-			for _, own := range []string{"'s", "’s", "'S", "’S"} {
-				if h.name && s.followed(length, own) {
-					say, length = owned(say), length+len(own)
-					break
-				}
+			if n := s.ownership(length); h.name && n > 0 {
+				say, length = owned(say), length+n
 			}
 			return s.take(Word{say}, length)
 		}
 	}
 	return false
+}
+
+// ownership returns the length of the ending, such as 's, that a word of n bytes has; 0: it has none.
+func (s *tokenizer) ownership(n int) int {
+	for _, ending := range []string{"'s", "’s", "'S", "’S"} {
+		if s.followed(n, ending) {
+			return len(ending)
+		}
+	}
+	return 0
 }
 
 // owned returns the phonemes of a name with the ending of what it owns.
