@@ -119,10 +119,12 @@ func TestPut_refused(t *testing.T) {
 	check.ErrorIs(t, failure(put(s, "ogg", []byte("OggS"))), decode.ErrNeedsFFmpeg, "an Ogg file")
 	cut := io.MultiReader(bytes.NewReader(short), iotest.ErrReader(io.ErrUnexpectedEOF))
 	check.ErrorIs(t, failure(s.Put(t.Context(), "cut", cut)), sounds.ErrIncomplete, "a file that is cut off")
-	slow, release := io.Pipe()
+	var releases []*io.PipeWriter // one each: another one's pipe could be read by the first
 	for range sounds.MaxUploads {
+		slow, release := io.Pipe()
 		go func() { _, _, _ = s.Put(context.Background(), "slow", slow) }()
 		check.Must(release.Write([]byte("R")))(t)
+		releases = append(releases, release)
 	}
 	check.ErrorIs(t, failure(put(s, "third", short)), sounds.ErrBusy, "a third one")
 	queue := sounds.Fetched()
@@ -134,7 +136,9 @@ func TestPut_refused(t *testing.T) {
 		_, err := s.Record(t.Context(), "fetched", "", sounds.Fetched(), bytes.NewReader(short))
 		waited <- err
 	}()
-	check.NoError(t, release.Close())
+	for _, release := range releases {
+		check.NoError(t, release.Close())
+	}
 	check.NoError(t, <-waited)
 	s.Forget("fetched")
 	for failure(put(s, "third", short)) != nil { // until they have ended
