@@ -147,16 +147,18 @@ func median(all []time.Duration) time.Duration {
 // speak is tts.speak: the sound of any voice of the house is an announcement.
 func (h *home) speak(t *testing.T) {
 	t.Helper()
-	var all []time.Duration
-	for i := range 5 {
-		a, first := h.heardAfter("tts.speak", map[string]any{
-			"entity_id": "tts.pressbox_kitchen", "media_player_entity_id": h.only("media_player"),
-			"message": fmt.Sprintf("Dinner number %d is ready, please come to the table now.", i),
-		})
-		all = append(all, first)
-		check.That(t, a.Sound == "recording" && a.Seconds > 1.5 && a.Chime == "", "it is %+v", a)
+	for _, numbers := range [][]int{{1, 2, 3, 4, 5}, {6, 6, 6, 6, 6}} { // Home Assistant keeps what it has made
+		var all []time.Duration
+		for _, i := range numbers {
+			a, first := h.heardAfter("tts.speak", map[string]any{
+				"entity_id": "tts.pressbox_kitchen", "media_player_entity_id": h.only("media_player"),
+				"message": fmt.Sprintf("Dinner number %d is ready, please come to the table now.", i),
+			})
+			all = append(all, first)
+			check.That(t, a.Sound == "recording" && a.Seconds > 1.5 && a.Chime == "", "it is %+v", a)
+		}
+		t.Logf("tts.speak: first sound after %v (median of %v)", median(all), all)
 	}
-	t.Logf("tts.speak: first sound after %v (median of %v)", median(all), all)
 }
 
 // tone writes a file of sound, and returns where Home Assistant has it.
@@ -240,7 +242,7 @@ func (h *home) announceText(t *testing.T) {
 	}
 	t.Logf("assist_satellite.announce: first sound after %v (median of %v)", median(all), all)
 	a, _ := h.heardAfter("assist_satellite.announce", map[string]any{
-		"entity_id": h.only("assist_satellite"), "media_id": h.url + "/local/bell.mp3",
+		"entity_id": h.only("assist_satellite"), "media_id": h.tone("voice.mp3", 2),
 	})
 	check.Equal(t, a.Sound, "recording", "the sound of an announcement without a text")
 }

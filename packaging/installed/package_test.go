@@ -197,10 +197,12 @@ func TestArm_sameSpeech(t *testing.T) {
 	want := speech(t, "amd64", state, text)
 	for _, arch := range []string{"arm64", "armhf"} {
 		got := speech(t, arch, state, text)
-		if len(got) != len(want) || len(want) < rate/2 {
+		// The first and the last sample that count as sound differ by a few.
+		common := min(len(got), len(want))
+		if max(len(got), len(want))-common > rate/1000 || common < rate/2 {
 			t.Fatalf("%s says %d samples, amd64 %d", arch, len(got), len(want))
 		}
-		distance := melDistance(got, want)
+		distance := melDistance(got[:common], want[:common])
 		check.That(t, distance <= 2, "the speech of %s differs by %.1f dB, want at most 2", arch, distance)
 		t.Logf("%d samples of %s differ by %.2f dB", len(want), arch, distance)
 	}
