@@ -29,8 +29,8 @@ type awaited struct {
 // announceText announces what a client wants the voice assistant to say, and tells it the end: a text in the voice of
 // this server, or else a recording.
 func (c *client) announceText(a announcement) {
+	id := c.await()
 	begun := c.enqueue("an announcement", func(ctx context.Context) {
-		id := c.await()
 		var err error
 		if a.text == "" {
 			err = c.announceRecording(ctx, id, a.url, a.preamble != "")
@@ -43,7 +43,7 @@ func (c *client) announceText(a announcement) {
 		}
 	})
 	if !begun {
-		c.finished(false)
+		c.finish(id, false)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"time"
 
 	"pressbox/daemon/esphome/frame"
 	"pressbox/daemon/limits"
@@ -82,18 +81,10 @@ func (c *client) limited() bool { return c.LimitLoopback || !c.addr.IsLoopback()
 
 // pace waits until the client may send a message.
 func (c *client) pace(ctx context.Context) error {
-	for c.limited() {
-		wait := c.messages.Reserve(c.addr, time.Now())
-		if wait == 0 {
-			break
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if !c.limited() {
+		return nil
 	}
-	return nil
+	return c.messages.Wait(ctx, c.addr)
 }
 
 // handle handles a message. Unknown types are ignored.
@@ -293,7 +284,7 @@ func (c *client) enqueue(what string, do func(context.Context)) bool {
 	}
 }
 
-// refuse tells why something is not announced: the journal, and whoever watches.
+// refuse tells why something is not announced, in the journal and by MQTT.
 func (c *client) refuse(what string, err error) {
 	c.Log.Warn("esphome request refused", "client", c.addr.String(), "request", what, "err", err)
 	c.Refused(err.Error())

@@ -149,11 +149,7 @@ func (s *Server) Records() map[string]string {
 // what is being fetched five seconds, and returns nil.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	limited := limits.Listen(ln, limits.Conns{Max: maxConns, Each: maxConnsEach, Blocks: s.Blocks})
-	var clients sync.WaitGroup
-	defer clients.Wait()
-	return limits.Accept(ctx, limited, func(conn net.Conn) {
-		clients.Go(func() { s.serve(ctx, conn) })
-	})
+	return limits.Serve(ctx, limited, func(conn net.Conn) { s.serve(ctx, conn) })
 }
 
 // serve serves one connection, and closes it.

@@ -1,6 +1,7 @@
 package esphome
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -58,47 +59,42 @@ func (c *client) fetch(ctx context.Context, address string) (io.ReadCloser, erro
 	}
 	resp, err := client.Do(r) //nolint:bodyclose // the caller closes it
 	if err != nil {
+		late.Stop()
 		if errors.Is(context.Cause(ctx), errLate) {
 			return nil, errLate
 		}
 		return nil, fmt.Errorf("%w: %w", errReply, errors.Unwrap(err))
 	}
-	f := &fetched{body: resp.Body, late: late, ctx: ctx, cancel: func() { cancel(nil) }}
+	f := &fetched{Reader: bufio.NewReader(resp.Body), body: resp.Body, cancel: func() { cancel(nil) }}
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%w: status %d", errReply, resp.StatusCode)
 	case !strings.HasPrefix(media, "audio/") && media != "application/octet-stream":
 		err = fmt.Errorf("%w: its type is %q, and no sound", errReply, media)
-	default:
-		return f, nil
+	default: // the first byte, as the rest may wait for its turn to be read
+		if _, err = f.Peek(1); errors.Is(context.Cause(ctx), errLate) {
+			err = errLate
+		} else if late.Stop(); errors.Is(err, io.EOF) {
+			err = nil
+		}
 	}
-	return nil, errors.Join(err, f.Close())
+	if err != nil {
+		late.Stop()
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // A fetched is a file that is being fetched.
 type fetched struct {
-	body   io.ReadCloser
-	late   *time.Timer     // ends it
-	ctx    context.Context //nolint:containedctx // of one request
+	*bufio.Reader
+	body   io.Closer
 	cancel func()
-}
-
-// Read reads the file; the first byte must come in time.
-func (f *fetched) Read(p []byte) (int, error) {
-	n, err := f.body.Read(p)
-	if n > 0 {
-		f.late.Stop()
-	}
-	if err != nil && errors.Is(context.Cause(f.ctx), errLate) {
-		return n, errLate
-	}
-	return n, err
 }
 
 // Close ends the request.
 func (f *fetched) Close() error {
-	f.late.Stop()
 	f.cancel()
 	return f.body.Close()
 }

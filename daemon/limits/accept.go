@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -31,6 +32,13 @@ func Accept(ctx context.Context, ln net.Listener, handle func(net.Conn)) error {
 			}
 		}
 	}
+}
+
+// Serve is [Accept] that calls serve with each connection in a goroutine of its own, and waits for all of them.
+func Serve(ctx context.Context, ln net.Listener, serve func(net.Conn)) error {
+	var conns sync.WaitGroup
+	defer conns.Wait()
+	return Accept(ctx, ln, func(conn net.Conn) { conns.Go(func() { serve(conn) }) })
 }
 
 // Refuse closes the connections of a listener until ctx ends, then the listener: systemd passes a socket also when

@@ -4,6 +4,7 @@
 package limits
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"time"
@@ -43,6 +44,21 @@ func newLimiter(blocks *netblock.Table, every rate.Limit, burst int) *Limiter {
 // permitted, otherwise the time until the next one is.
 func (l *Limiter) Reserve(a netip.Addr, now time.Time) (wait time.Duration) {
 	return l.ReserveN(a, 1, now)
+}
+
+// Wait counts one event of the address as soon as it is permitted, or returns ctx's error.
+func (l *Limiter) Wait(ctx context.Context, a netip.Addr) error {
+	for {
+		wait := l.Reserve(a, time.Now())
+		if wait == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // ReserveN is Reserve of n events at once, or of as many as a burst has.

@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
+	"pressbox/daemon/esphome/frame"
 	"pressbox/daemon/trust"
 	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
@@ -231,14 +232,11 @@ func (c Config) ESPHomeKey() ([]byte, error) {
 // ParseKey returns the key of ESPHome's API that a text is.
 func ParseKey(text string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(key) != keySize {
-		return nil, fmt.Errorf("expected %d bytes in base64, as \"openssl rand -base64 %d\" prints", keySize, keySize)
+	if err != nil || len(key) != frame.KeySize {
+		return nil, fmt.Errorf("expected %d bytes in base64, as \"openssl rand -base64 %d\" prints", frame.KeySize, frame.KeySize)
 	}
 	return key, nil
 }
-
-// keySize is the length of the key of ESPHome's API in bytes.
-const keySize = 32
 
 // VoiceDirs returns the directories of voices in the order in which they are searched.
 func (c Config) VoiceDirs() []string { return []string{c.ModelDir, SharedModels} }

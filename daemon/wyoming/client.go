@@ -68,18 +68,10 @@ func (c *client) next(ctx context.Context) (frame.Frame, error) {
 
 // pace waits until the client may send a frame.
 func (c *client) pace(ctx context.Context) error {
-	for c.limited() {
-		wait := c.frames.Reserve(c.addr, time.Now())
-		if wait == 0 {
-			break
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if !c.limited() {
+		return nil
 	}
-	return nil
+	return c.frames.Wait(ctx, c.addr)
 }
 
 // readUntil sets the deadline for reading, or returns an error if ctx has ended.

@@ -18,7 +18,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"pressbox/auth/netblock"
@@ -90,11 +89,7 @@ func New(c Config) *Server {
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return a.IsLoopback() }
 	limited := limits.Listen(ln, limits.Conns{Max: maxConns, Each: maxConnsEach, Exempt: exempt, Blocks: s.Blocks})
-	var clients sync.WaitGroup
-	defer clients.Wait()
-	return limits.Accept(ctx, limited, func(conn net.Conn) {
-		clients.Go(func() { s.serve(ctx, conn) })
-	})
+	return limits.Serve(ctx, limited, func(conn net.Conn) { s.serve(ctx, conn) })
 }
 
 // serve serves one connection, and closes it.
