@@ -233,7 +233,7 @@ func (c Config) ESPHomeKey() ([]byte, error) {
 func ParseKey(text string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != frame.KeySize {
-		return nil, fmt.Errorf("expected %d bytes in base64, as \"openssl rand -base64 %d\" prints", frame.KeySize, frame.KeySize)
+		return nil, fmt.Errorf("expected %d bytes in base64, as \"openssl rand -base64 %[1]d\" prints", frame.KeySize)
 	}
 	return key, nil
 }
