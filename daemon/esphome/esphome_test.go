@@ -253,13 +253,6 @@ func TestServer_recording(t *testing.T) {
 
 // What cannot be announced is refused, with the reason, and the player is idle; nothing of it is left.
 func TestServer_refusedRecording(t *testing.T) {
-	endless := func(w io.Writer, step []byte, pause time.Duration) {
-		for err := error(nil); err == nil; {
-			_, err = w.Write(step)
-			time.Sleep(pause)
-		}
-	}
-	head := wav(0)
 	for name, tt := range map[string]struct {
 		url    string
 		answer http.HandlerFunc
@@ -286,12 +279,7 @@ func TestServer_refusedRecording(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-q.Context().Done()
 		}, 10 * time.Second, "first byte"},
-		"an endless stream": {"http://h/x", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "audio/wav")
-			_, _ = w.Write(head)
-			w.(http.Flusher).Flush()
-			endless(flushed{w}, make([]byte, 4800), 100*time.Millisecond)
-		}, time.Minute, "did not arrive completely"},
+		"an endless stream": {"http://h/x", stream, time.Minute, "did not arrive completely"},
 		"30 MB": {"http://h/x", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "audio/wav")
 			endless(w, make([]byte, 1<<20), 0)
@@ -314,6 +302,51 @@ func TestServer_refusedRecording(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One whose first byte has come is not late while others are being read.
+func TestServer_recordingWaits(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		r.serve(func(w http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == "/stream" {
+				stream(w, q)
+				return
+			}
+			w.Header().Set("Content-Type", "audio/wav")
+			_, _ = w.Write(wav(2400))
+		})
+		began := time.Now()
+		for i, path := range []string{"stream", "stream", "x.wav"} {
+			p := r.dialFrom(fmt.Sprintf("192.168.1.%d:40000", 20+i))
+			p.keepAlive()
+			p.send(65, number(6, 1)+text(7, "http://h/"+path))
+			time.Sleep(time.Second)
+			if path == "x.wav" {
+				p.send(20, "")
+				p.state("idle")
+				p.state("playing")
+			}
+		}
+		check.Equal(r.T, time.Since(began).Round(time.Second), time.Minute, "announced after")
+		r.Release <- struct{}{}
+		time.Sleep(10 * time.Second) // until the other streams end, too
+	})
+}
+
+// endless writes until that fails.
+func endless(w io.Writer, step []byte, pause time.Duration) {
+	for err := error(nil); err == nil; {
+		_, err = w.Write(step)
+		time.Sleep(pause)
+	}
+}
+
+// stream answers with a sound that does not end.
+func stream(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "audio/wav")
+	_, _ = w.Write(wav(0))
+	w.(http.Flusher).Flush()
+	endless(flushed{w}, make([]byte, 4800), 100*time.Millisecond)
 }
 
 // What is not in the protocol ends the connection, and the journal says why.

@@ -53,6 +53,7 @@ func TestHomeAssistant_speaker(t *testing.T) {
 		{"refuse", (*home).refuse},
 		{"broadcast", (*home).broadcast},
 		{"back", (*home).back},
+		{"several", (*home).several},
 		{"encrypted", (*home).encrypted},
 	} {
 		t.Run(fact.name, func(t *testing.T) {
@@ -314,6 +315,23 @@ func (h *home) back(t *testing.T) {
 	h.heardAfter("assist_satellite.announce", map[string]any{
 		"entity_id": h.only("assist_satellite"), "message": "After the restart.",
 	})
+}
+
+// several are announced to by one call, each in its room.
+func (h *home) several(t *testing.T) {
+	t.Helper()
+	port := freePort(t)
+	bath := servertest.NewServer(t, "ROOM=Bath", fmt.Sprint("ESPHOME_PORT=", port))
+	kitchen := h.only("assist_satellite")
+	h.add("esphome", map[string]any{"host": "127.0.0.1", "port": port})
+	var second string
+	h.until("the satellite in the bath", func() bool {
+		second = h.template(`{{ states.assist_satellite | map(attribute="entity_id") | select("search", "bath") | join }}`)
+		return second != ""
+	})
+	h.call("assist_satellite.announce", map[string]any{"entity_id": []string{kitchen, second}, "message": "To all rooms."})
+	h.spoken("To all rooms.")
+	(&home{hub: h.hub, server: bath}).spoken("To all rooms.")
 }
 
 // encrypted is one that has a key: another key is refused, and the right one is asked for.
