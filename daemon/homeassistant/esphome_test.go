@@ -29,11 +29,17 @@ func TestHomeAssistant_speaker(t *testing.T) {
 	port, wyoming := freePort(t), freePort(t)
 	s := servertest.NewServer(t, "ROOM=Kitchen", "CONTROL_ACCESS=lan",
 		fmt.Sprint("ESPHOME_PORT=", port), fmt.Sprint("WYOMING_PORT=", wyoming))
-	const named = "assist_satellite.pressbox_kitchen_assist_satellite"
-	const found = `"{{ states.assist_satellite | map(attribute='entity_id') | first }}"`
-	dinner := strings.ReplaceAll(blocks(t, "connect.md", "## A speaker in Home Assistant", "\n## ")[0], named, found)
+	// action is the recipe of a section, with the entity that there is in place of the one that it names.
+	action := func(section, entity string) string {
+		platform, _, _ := strings.Cut(entity, ".")
+		there := `"{{ states.` + platform + ` | map(attribute='entity_id') | first }}"`
+		recipe := strings.ReplaceAll(blocks(t, "connect.md", "## "+section, "\n## ")[0], entity, there)
+		return "\n- " + strings.ReplaceAll(recipe, "\n", "\n  ")
+	}
 	configuration := "media_source:\ntts:\nconversation:\nfrontend:\nautomation:\n" + automation("dinner",
-		"triggers: [{trigger: event, event_type: dinner}]\nactions:\n- "+strings.ReplaceAll(dinner, "\n", "\n  "))
+		"triggers: [{trigger: event, event_type: dinner}]\nactions:"+
+			action("A speaker in Home Assistant", "assist_satellite.pressbox_kitchen_assist_satellite")+
+			action("Speakers that are there", "media_player.living_room"))
 	h := &home{hub: startHub(t, tree, configuration), server: s, wyomingPort: wyoming}
 	h.add("wyoming", map[string]any{"host": "127.0.0.1", "port": wyoming})
 	end := h.add("esphome", map[string]any{"host": "127.0.0.1", "port": port})
@@ -248,11 +254,12 @@ func (h *home) announceText(t *testing.T) {
 	check.Equal(t, a.Sound, "recording", "the sound of an announcement without a text")
 }
 
-// recipe is that of connect.md.
+// recipe is those of connect.md, one after the other: the satellite in our own voice, and that voice at a player.
 func (h *home) recipe(t *testing.T) {
 	t.Helper()
 	h.request("POST", "/api/events/dinner", nil, nil)
 	h.spoken("Dinner is ready.")
+	h.until("a recording is played", func() bool { a := h.newest(); return a.Sound == "recording" && a.Status == "done" })
 }
 
 // held until quiet ends, an announcement does not hold up the one who waits for it.
