@@ -67,7 +67,7 @@ func (turn *Turn) DefenseValues() []DefenseValue {
 
 // A callTable holds the calls that both sides may make in a turn, what their pairs are worth to the side at bat,
 // and how often each is expected: so often that no other call pays more, and none can be exploited. It draws
-// nothing; which call is made of several that are expected follows from the state (draw).
+// nothing; see [Manager.draw].
 type callTable struct {
 	*Turn
 

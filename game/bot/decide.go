@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math/bits"
 
 	"pressbox/game"
@@ -15,7 +13,7 @@ func (m *Manager) Offense(turn *Turn) chance.Offense {
 		return beginnersOffense(&turn.state)
 	}
 	t := turn.table(m.level)
-	return t.offense[t.draw(t.offenseMix)]
+	return t.offense[m.draw(turn, t.offenseMix)]
 }
 
 // Defense returns the call of the side in the field. A Beginner calls nothing special.
@@ -24,7 +22,7 @@ func (m *Manager) Defense(turn *Turn) chance.Defense {
 		return chance.Defense{}
 	}
 	t := turn.table(m.level)
-	return t.defense[t.draw(t.defenseMix)]
+	return t.defense[m.draw(turn, t.defenseMix)]
 }
 
 // beginnersOffense returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out
@@ -51,14 +49,9 @@ func (t *callTable) answerUsual() {
 	}
 }
 
-// draw returns the index of one of several shares. It follows from the state, but not from what the manager can
-// foresee: the number of the turn, the batter and the pitcher.
-func (t *callTable) draw(mix []float64) int {
-	h := fnv.New64a()
-	text := binary.BigEndian.AppendUint64(make([]byte, 0, 64), t.progress.Turns)
-	text = append(append(text, t.state.Batter()...), t.state.Pitcher()...)
-	_, _ = h.Write(append(text, byte(len(mix)))) //nolint:gosec // at most some tens; never fails
-	left := float64(h.Sum64()>>11) / (1 << 53)
+// draw returns the index of one of several shares, which only who knows the seed of the game can foresee.
+func (m *Manager) draw(turn *Turn, mix []float64) int {
+	left := m.sim.Judgment(m.side, turn.progress.Turns)
 	for i, share := range mix {
 		if left -= share; left < 0 {
 			return i

@@ -22,3 +22,9 @@ func (turn *Turn) WinProbability(o chance.Offense, d chance.Defense) float64 {
 	t := turn.table(Expert)
 	return t.value(slices.Index(t.offense, o), slices.Index(t.defense, d)).WinProbability
 }
+
+// Shares returns how often an expert makes the calls that both sides make, the usual ones first.
+func (turn *Turn) Shares() (offense, defense []float64) {
+	t := turn.table(Expert)
+	return t.offenseMix, t.defenseMix
+}

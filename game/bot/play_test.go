@@ -106,6 +106,43 @@ func compete(tb testing.TB, games int, dh bool) *contest {
 	return c
 }
 
+// A stranger's bot for the same clubs, with another seed, makes a bot's unusual calls at the same time no more often
+// than by chance; a bot with the same seed always does.
+func TestManager_foreseen(t *testing.T) {
+	t.Parallel()
+	var calls, hits, expected, variance float64
+	guess := func(own, strangers bool, shares []float64) {
+		p := 0.0
+		for _, share := range shares[1:] {
+			p += share * share
+		}
+		expected, variance = expected+p, variance+p*(1-p)
+		if calls++; own && strangers {
+			hits++
+		}
+	}
+	for n := range 12 {
+		p := fixtures(t, false)[n]
+		g := p.Start(t, uint64(n), game.Options{}, [2]bool{true, true})
+		stranger := p.Start(t, 1_000+uint64(n), game.Options{}, [2]bool{true, true})
+		again := p.Start(t, uint64(n), game.Options{}, [2]bool{true, true})
+		for !g.State.Over() {
+			g.Manage()
+			turn, tactics := g.Turn(), g.Tactics()
+			batting, fielding := g.State.Batting(), g.State.Fielding()
+			check.Equal(t, again.Managers[batting].Offense(turn), tactics.Offense, "the call of the same seed")
+			offense, defense := turn.Shares()
+			o, d := stranger.Managers[batting].Offense(turn), stranger.Managers[fielding].Defense(turn)
+			guess(tactics.Offense != chance.SwingAway, o == tactics.Offense, offense)
+			guess(tactics.Defense != (chance.Defense{}), d == tactics.Defense, defense)
+			g.Play(tactics, g.Answer)
+		}
+	}
+	z := (hits - expected) / math.Sqrt(variance)
+	t.Logf("%.0f of %.0f calls foreseen, by chance %.1f", hits, calls, expected)
+	check.That(t, expected > 100 && math.Abs(z) < 3.5, "%.0f foreseen, by chance %.1f (z %.1f)", hits, expected, z)
+}
+
 func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
 	return check.Must(league.Season(n))(tb)

@@ -340,6 +340,10 @@ var _ = flag.Set("rapid.seed", "1")
 //
 //	h = hashlib.sha256(bytes(range(32)) + (7).to_bytes(8, "big") + (0).to_bytes(8, "big")).digest()
 //	[(int.from_bytes(h[i:i+8], "big") >> 11) / 2**53 for i in range(0, 32, 8)]
+//
+// and for the judgments, of a side 0 or 1, with the first number of
+//
+//	hashlib.sha256(bytes(range(32)) + b"bot" + bytes([side]) + (7).to_bytes(8, "big")).digest()
 func TestDice_sha256CounterMode(t *testing.T) {
 	t.Parallel()
 	var seed chance.Seed
@@ -349,6 +353,10 @@ func TestDice_sha256CounterMode(t *testing.T) {
 	dice := seed.Dice(7)
 	for i, want := range []float64{0.2774777471623543, 0.6109906015080336, 0.3910391176620318, 0.8278524159710564} {
 		check.Equal(t, dice.Float64(), want, "number %d of turn 7", i)
+	}
+	sim := chance.NewSimulator(chance.Setup{Seed: seed})
+	for side, want := range []float64{0.5271729180378585, 0.7093803133494254} {
+		check.Equal(t, sim.Judgment(game.Side(side), 7), want, "the judgment of side %d in turn 7", side)
 	}
 	commitment := seed.Commitment()
 	const want = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"

@@ -3,6 +3,8 @@ package chance
 import (
 	"crypto/sha256"
 	"encoding/binary"
+
+	"pressbox/game"
 )
 
 // Seed determines all random numbers of a game. Its hash is shown before the first pitch and the seed after the
@@ -20,7 +22,8 @@ func (s Seed) Commitment() [32]byte { return sha256.Sum256(s[:]) }
 // each the top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. The numbers of a turn depend
 // on nothing else, so a game continues after a restart from the decisions in its journal.
 //
-// The form of the day of a pitcher is drawn from the seed and the player's id, see form.
+// The form of the day of a pitcher is drawn from the seed and the player's id, see form; what the bot calls from the
+// seed and the number of the turn, see Judgment.
 //
 // A turn draws in this order, as far as it needs to: the official scorer's draw; plays between pitches and their
 // results; a pitch that the batter takes; the class of the plate appearance; contact and fielder; where the batter
@@ -40,6 +43,21 @@ func (s Seed) Dice(n uint64) Dice {
 	return d
 }
 
+// Judgment returns the number by which the bot of a side decides between calls of turn n, in [0, 1): the top 53 bits,
+// divided by 2⁵³, of the first 8 bytes, big-endian, of
+//
+//	SHA-256(seed ‖ "bot" ‖ side ‖ n)    side as one byte, n as eight bytes, big-endian
+//
+// Only who knows the seed can foresee it, and everyone can verify it after the last pitch.
+func (sim *Simulator) Judgment(side game.Side, n uint64) float64 {
+	text := append(sim.seed[:len(sim.seed):len(sim.seed)], "bot"...)
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(append(text, byte(side)), n))
+	return unit(sum[:])
+}
+
+// unit returns the number in [0, 1) that the first 8 bytes are.
+func unit(b []byte) float64 { return float64(binary.BigEndian.Uint64(b)>>11) / (1 << 53) }
+
 // Float64 returns the next number, in [0, 1).
 func (d *Dice) Float64() float64 {
 	const each = 8 // bytes
@@ -49,7 +67,7 @@ func (d *Dice) Float64() float64 {
 		d.block = sha256.Sum256(d.key[:])
 	}
 	d.drawn++
-	return float64(binary.BigEndian.Uint64(d.block[each*at:])>>11) / (1 << 53)
+	return unit(d.block[each*at:])
 }
 
 // chance reports whether an event of probability p happens.

@@ -2,7 +2,6 @@ package chance
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"math"
 
 	"pressbox/game"
@@ -187,7 +186,7 @@ func (s *Seed) form(id game.PlayerID) float64 {
 	block := sha256.Sum256(append(append(append(text[:0], s[:]...), "form"...), id...))
 	z := -2.0
 	for at := 0; at < len(block); at += 8 {
-		z += float64(binary.BigEndian.Uint64(block[at:])>>11) / (1 << 53)
+		z += unit(block[at:])
 	}
 	const deviation = .5773502691896258 // of the sum of four uniform numbers, √(4/12)
 	return formOfDay * z / deviation
