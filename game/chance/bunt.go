@@ -30,13 +30,19 @@ func (d *measurements) loadBunts(lines map[string]namedCounts) {
 		}
 		return r
 	}
+	twoOut := make([]string, 0, 8)
+	for bases := range 8 {
+		twoOut = append(twoOut, baseOutKey(3*bases+2))
+	}
 	squeezes := []string{"4,1", "5,0", "5,1", "6,1", "7,1"} // too few to separate
 	for at := range baseOutStates {
 		switch bases := at / 3; {
+		case at%3 == 2: // the batter is put out at first, or nobody is
+			d.bunts[at] = read(twoOut...)
+			d.bunts[at][buntOut] += d.bunts[at][buntFieldersChoice]
+			d.bunts[at][buntFieldersChoice] = 0
 		case bases&onThird != 0:
 			d.bunts[at] = read(squeezes...)
-		case at%3 == 2:
-			d.bunts[at] = read("0,2", "1,2", "2,2", "3,2")
 		default:
 			d.bunts[at] = read(baseOutKey(at))
 		}

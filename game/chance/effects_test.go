@@ -206,6 +206,22 @@ func TestTactics_buntForHit(t *testing.T) {
 	check.That(t, bunts >= swings-slack(.03), "the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
 }
 
+// With two out a bunt with a man on third scores exactly if the batter reaches first, and there is no fielder's choice:
+// of 513 measured ones 2.
+func TestTactics_buntWithTwoOut(t *testing.T) {
+	t.Parallel()
+	reaches := func(_ *game.State, p *game.Play) bool { return p.Advances[game.AtBat].To == game.First }
+	scoresOtherwise := func(_ *game.State, p *game.Play) bool {
+		return p.Ball.Contact.IsBunt() && (p.Advances[game.Third].To == game.HomePlate) != (p.Advances[game.AtBat].To == game.First)
+	}
+	for at := 3*4 + 2; at < 24; at += 3 {
+		got := shares(t, at, chance.Tactics{Offense: chance.BuntForHit}, nil,
+			isKind(game.FieldersChoice), scoresOtherwise, reaches)
+		check.That(t, got[0] == 0 && got[1] == 0, "state %d: %.3f fielder's choices, %.3f score otherwise", at, got[0], got[1])
+		check.That(t, got[2] > .15 && got[2] < .35, "state %d: %.3f reach first", at, got[2])
+	}
+}
+
 // The odds shown with a steal are its frequency, and skills and tactics change them in the right direction.
 func TestSimulator_stealOdds(t *testing.T) {
 	t.Parallel()
