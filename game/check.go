@@ -19,6 +19,9 @@ func (s *State) check(p *Play) error {
 		err = p.asRuled(s.checkRuns(p))
 	}
 	if err == nil {
+		err = p.asRuled(s.checkAwards(p))
+	}
+	if err == nil {
 		err = p.asRuled(s.checkReached(p))
 	}
 	if err == nil {

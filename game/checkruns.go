@@ -24,6 +24,26 @@ func (s *State) checkRuns(p *Play) error {
 	return nil
 }
 
+// checkAwards checks that runners advance as the umpire awards bases when the ball is dead: two each on a ground-rule
+// double, and on a hit by pitch, an intentional walk and an interference only those whom the batter forces, unless
+// something else happens on the pitch.
+func (s *State) checkAwards(p *Play) error {
+	if s.winsGame(p) { // with the run that does, the others stop
+		return nil
+	}
+	for b := First; b <= Third; b++ {
+		r := p.Advances[b]
+		switch {
+		case s.runnerFrom(p, b).Player == "" || r.Reason != ByPlay || s.hasErrorFor(p, b):
+		case p.Flags.Has(GroundRuleDouble) && r.To != min(b+2, HomePlate):
+			return illegal("5.06(b)(4)(F)", "%s does not advance two bases on a ground-rule double", runnerName(b))
+		case p.Kind >= IntentionalWalk && p.Kind <= CatchersInterference && p.Also == NoKind && r.To > b && !s.IsForced(b):
+			return illegal("5.06(b)(3)(B)", "%s advances on a %s and is not forced", runnerName(b), p.Kind)
+		}
+	}
+	return nil
+}
+
 // checkWhy checks that the reason of an advance fits it.
 func (s *State) checkWhy(p *Play, b Base) error {
 	r := p.Advances[b]

@@ -23,6 +23,7 @@ func (e *IllegalError) Error() string {
 // rule is legal with the flag AsRuled.
 func (e *IllegalError) IsJudgment() bool {
 	return strings.HasPrefix(e.Rule, "9.") || strings.HasPrefix(e.Rule, "5.08(a)") ||
+		strings.HasPrefix(e.Rule, "5.06(b)(3)") || strings.HasPrefix(e.Rule, "5.06(b)(4)") || // awards
 		e.Rule == "5.05(a)(2)" || e.Rule == "5.09(a)(5)"
 }
 

@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -358,5 +359,50 @@ func TestApply_rules(t *testing.T) {
 			got = describe(&after)
 			check.That(t, got == want, "%s, want %s", got, want)
 		})
+	}
+}
+
+// When the ball is dead, runners advance as the umpire awards bases; a scorer's record may say otherwise.
+func TestApply_awards(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in, event string
+		legal     bool
+	}{
+		{"1t 0 1-- 0-0", "DGR/F7.1-3", true},
+		{"1t 0 1-- 0-0", "DGR/F7.1-H", false},
+		{"1t 0 12- 0-0", "DGR/F7.2-H;1-3", true},
+		{"1t 0 -2- 0-0", "DGR/F7.2-3", false},
+		{"1t 0 1-- 0-0", "HP.1-2", true},
+		{"1t 0 -2- 0-0", "HP.2-3", false},
+		{"1t 0 1-3 0-0", "HP.1-2;3-H", false},
+		{"1t 0 123 0-0", "HP.3-H;2-3;1-2", true},
+		{"1t 0 -2- 0-0", "IW.2-3", false},
+		{"1t 0 -2- 0-0", "IW+PB.2-3", true},
+		{"1t 0 -2- 0-0", "C/E2.2-3", false},
+		{"1t 0 1-- 0-0", "C/E2.1-2", true},
+	} {
+		s := situation(t, tt.in, game.Options{DH: true})
+		p := parse(t, &s, tt.event)
+		_, err := s.Apply(p)
+		check.Equal(t, err == nil, tt.legal, "%s at %s: %v", tt.event, tt.in, err)
+		p.Flags |= game.AsRuled
+		_, err = s.Apply(p)
+		check.That(t, err == nil, "%s at %s, as ruled: %v", tt.event, tt.in, err)
+	}
+}
+
+// Of an out more than three the fourth takes the place of the third: no triple play.
+func TestTally_fourthOut(t *testing.T) {
+	t.Parallel()
+	for outs, want := range []bool{true, false} {
+		s := situation(t, fmt.Sprintf("1t %d 12- 0-0", outs), game.Options{DH: true})
+		p := game.Play{Kind: game.BattedOut, Outs: [4]game.Out{
+			{Runner: game.AtBat, Kind: game.FlyOut, Fielders: "8"},
+			{Runner: game.Second, At: game.Second, Kind: game.AppealOut, Fielders: "84"},
+			{Runner: game.First, At: game.First, Kind: game.AppealOut, Fielders: "43"},
+		}}
+		check.Must(s.Apply(p))(t)
+		check.Equal(t, s.Tally(p).TriplePlay, want, "with %d out", outs)
 	}
 }

@@ -67,7 +67,8 @@ func (c class) bases() int {
 }
 
 // assignRunners returns the row with the most plausible assignment of the outs to the batter and the runners. It
-// reports false if no assignment fits, or if the row belongs to the plays between pitches.
+// reports false if no assignment fits, or if the row belongs to the plays between pitches, as one does in which a
+// runner who was stealing advances on an interference, unforced.
 func (m measuredRow) assignRunners() (advanceRow, bool) {
 	var best advanceRow
 	least := -1.0
@@ -86,6 +87,9 @@ func (m measuredRow) assignRunners() (advanceRow, bool) {
 		best.next = 3*m.bases + outs
 	}
 	m.setTraits(&best)
+	if before := m.baseOut / 3; m.class == interference && m.bases != (before|(before+1))&7 {
+		return best, false
+	}
 	return best, m.class != strikeout || best.traits&runnersOnStrikeout == 0
 }
 
