@@ -163,7 +163,7 @@ func (r record) announcement() announce.Announcement {
 		Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
 	}
-	if r.Repeat != nil {
+	if r.Repeat != nil && r.Repeat.Times > 0 {
 		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}
 		n.Spoken, n.Acknowledged = r.Repeat.Spoken, r.Repeat.Acknowledged
 	}
