@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // ErrRoomUnreachable reports that another room cannot be reached at the moment: the broker is not connected.
@@ -61,7 +62,7 @@ func (r Rooms) With(states map[string]RoomState) Rooms {
 	words := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		word := name + "=" + string(all[name])
-		if strings.Count(word, "=") == 1 && len(strings.Fields(word)) == 1 && !strings.HasPrefix(word, "=") {
+		if strings.Count(word, "=") == 1 && !strings.ContainsFunc(word, unicode.IsSpace) && !strings.HasPrefix(word, "=") {
 			words = append(words, word)
 		}
 	}
