@@ -135,7 +135,10 @@ func addresses(s string) string {
 		return s
 	}
 	return webAddress.ReplaceAllStringFunc(s, func(a string) string {
-		return recognize.Readable(a) + a[len(recognize.TrimMarks(a)):]
+		if host := recognize.Readable(a); strings.ContainsFunc(host, speaks) {
+			return host + a[len(recognize.TrimMarks(a)):]
+		}
+		return a
 	})
 }
 

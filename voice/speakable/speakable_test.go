@@ -218,6 +218,7 @@ func FuzzText(f *testing.F) {
 			f.Add(row.written, tt.lang)
 		}
 	}
+	f.Add("http://.", "fr")
 	f.Fuzz(func(t *testing.T, s, lang string) {
 		got := speakable.Text(s, lang, nil)
 		check.Require(t, utf8.ValidString(got), "Text(%q) = %q, not UTF-8", s, got)
