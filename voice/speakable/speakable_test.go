@@ -219,6 +219,8 @@ func FuzzText(f *testing.F) {
 		}
 	}
 	f.Add("http://.", "fr")
+	f.Add("http://=", "en")
+	f.Add("- ", "en") // a dash at the end, before a block
 	f.Fuzz(func(t *testing.T, s, lang string) {
 		got := speakable.Text(s, lang, nil)
 		check.Require(t, utf8.ValidString(got), "Text(%q) = %q, not UTF-8", s, got)

@@ -81,7 +81,7 @@ func (s *tokenizer) address(word string) bool {
 		return false
 	}
 	text := readable(a)
-	return text != "" && s.take(Address{text}, len(a))
+	return strings.ContainsFunc(text, IsWord) && s.take(Address{text}, len(a))
 }
 
 // addressIn returns the address at the start of text, which starts with word.

@@ -247,7 +247,7 @@ func (s *tokenizer) ranged(c, before, after rune, size int) bool {
 
 // dates reports whether a date or weekday stands before and another one, text, after a dash.
 func (s *tokenizer) dates(text string) bool {
-	month := Head(text + " ")
+	month := Head(text)
 	_, day := s.weekdays[strings.ToLower(month)]
 	number := startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
 	return is[Weekday](s.last) && day && capital(month) ||

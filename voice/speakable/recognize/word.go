@@ -105,7 +105,7 @@ func (s *tokenizer) joined(word string) bool {
 	if len(word) > 3 || after == "" || after[0] != '/' || s.previous() == '/' {
 		return false
 	}
-	for _, n := range []int{len(word) + 1 + len(Head(after[1:]+" ")), len(word) + 1} {
+	for _, n := range []int{len(word) + 1 + len(Head(after[1:])), len(word) + 1} {
 		if n = min(n, len(word)+len(after)); n <= 0 {
 			continue
 		}
@@ -225,7 +225,7 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 		name := s.before(0)
 		named := capital(name) && (!s.begins || startsWithDigit(s.before(1)) || !a.name && a.long != "Street")
 		street := named || startsWithDigit(name)
-		_, house := s.abbreviations[Head(after+" ")]
+		_, house := s.abbreviations[Head(after)]
 		return street && !s.Is(Saintly, name) &&
 			(!capital(after) || house || s.Is(Starter, Head(after)) || !period && strings.Contains("&", after[:1]))
 	}
