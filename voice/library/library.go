@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,7 +197,7 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	v := &voice.Voice{
 		Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker),
 	}
-	text = speakable.Text(e.config.PlainBrackets(message), e.config.Locale(), l.lexicon.Load())
+	text = l.spoken(e.config, message, speakable.Text)
 	p, err = v.Preview(ctx, l.text(e.config, message), l.currentDefaults().Rate)
 	return text, p, err
 }
@@ -212,7 +214,22 @@ func (l *Library) Estimate(name, message string, rate int) time.Duration {
 
 // text returns the speakable text of a message for a voice, in lines as [speakable.Lines] does.
 func (l *Library) text(c *voice.Config, message string) string {
-	return speakable.Lines(c.PlainBrackets(message), c.Locale(), l.lexicon.Load())
+	return l.spoken(c, message, speakable.Lines)
+}
+
+// spoken returns what a function of speakable makes of a message for a voice. After a panic it is the message as it
+// stands: the process would end, and after it each one that finds the message in the queue.
+func (l *Library) spoken(c *voice.Config, message string,
+	words func(text, language string, lex *speakable.Lexicon) string,
+) (text string) {
+	message = c.PlainBrackets(message)
+	defer func() {
+		if reason := recover(); reason != nil {
+			text = strings.Join(strings.Fields(message), " ")
+			l.cfg.Log.Error("message spoken as it stands", "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+		}
+	}()
+	return words(message, c.Locale(), l.lexicon.Load())
 }
 
 // voice returns a voice.Voice for one speaker; the model must be acquired.
