@@ -31,13 +31,14 @@ func (s *State) checkAwards(p *Play) error {
 	if s.winsGame(p) { // with the run that does, the others stop
 		return nil
 	}
+	dead := p.Kind >= IntentionalWalk && p.Kind <= CatchersInterference && p.Also == NoKind
 	for b := First; b <= Third; b++ {
 		r := p.Advances[b]
 		switch {
 		case s.runnerFrom(p, b).Player == "" || r.Reason != ByPlay || s.hasErrorFor(p, b):
 		case p.Flags.Has(GroundRuleDouble) && r.To != min(b+2, HomePlate):
 			return illegal("5.06(b)(4)(F)", "%s does not advance two bases on a ground-rule double", runnerName(b))
-		case p.Kind >= IntentionalWalk && p.Kind <= CatchersInterference && p.Also == NoKind && r.To > b && !s.IsForced(b):
+		case dead && r.To > b && !s.IsForced(b):
 			return illegal("5.06(b)(3)(B)", "%s advances on a %s and is not forced", runnerName(b), p.Kind)
 		}
 	}

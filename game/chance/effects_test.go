@@ -212,12 +212,13 @@ func TestTactics_buntWithTwoOut(t *testing.T) {
 	t.Parallel()
 	reaches := func(_ *game.State, p *game.Play) bool { return p.Advances[game.AtBat].To == game.First }
 	scoresOtherwise := func(_ *game.State, p *game.Play) bool {
-		return p.Ball.Contact.IsBunt() && (p.Advances[game.Third].To == game.HomePlate) != (p.Advances[game.AtBat].To == game.First)
+		scores, reaches := p.Advances[game.Third].To == game.HomePlate, p.Advances[game.AtBat].To == game.First
+		return p.Ball.Contact.IsBunt() && scores != reaches
 	}
 	for at := 3*4 + 2; at < 24; at += 3 {
 		got := shares(t, at, chance.Tactics{Offense: chance.BuntForHit}, nil,
 			isKind(game.FieldersChoice), scoresOtherwise, reaches)
-		check.That(t, got[0] == 0 && got[1] == 0, "state %d: %.3f fielder's choices, %.3f score otherwise", at, got[0], got[1])
+		check.That(t, got[0] == 0 && got[1] == 0, "state %d: %.3f choices, %.3f score otherwise", at, got[0], got[1])
 		check.That(t, got[2] > .15 && got[2] < .35, "state %d: %.3f reach first", at, got[2])
 	}
 }

@@ -62,7 +62,8 @@ func (r Rooms) With(states map[string]RoomState) Rooms {
 	words := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		word := name + "=" + string(all[name])
-		if strings.Count(word, "=") == 1 && !strings.ContainsFunc(word, unicode.IsSpace) && !strings.HasPrefix(word, "=") {
+		spaced := strings.ContainsFunc(word, unicode.IsSpace)
+		if strings.Count(word, "=") == 1 && !spaced && !strings.HasPrefix(word, "=") {
 			words = append(words, word)
 		}
 	}
