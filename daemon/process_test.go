@@ -66,9 +66,10 @@ func TestServe_extendsTimeoutForCheck(t *testing.T) {
 func TestServe_dumpOnSIGQUIT(t *testing.T) {
 	t.Parallel()
 	p := servertest.Run(t, servertest.Silent)
-	resp, err := http.Get(p.URL + "/events") // the response comes when all parts run
+	resp, err := http.Get(p.URL + "/events") // the response comes when the announcer runs
 	check.NoError(t, err)
 	defer resp.Body.Close()
+	check.That(t, p.AwaitLog("audio output unavailable"), "the sink does not run:\n%s", p.Logged())
 	if err := p.End(syscall.SIGQUIT); err == nil {
 		t.Error("the server exited with 0")
 	}
