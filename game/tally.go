@@ -22,8 +22,8 @@ func (s *State) tally(p *Play) Tally {
 		Runs:            p.runCount(),
 		Outs:            min(outs, 3-s.Outs),
 		PlateAppearance: p.Kind.EndsPlateAppearance(),
-		DoublePlay:      outs == 2 && !p.Flags.Has(NoDoublePlay),
-		TriplePlay:      outs == 3 && s.Outs == 0 && !p.Flags.Has(NoDoublePlay),
+		DoublePlay:      min(outs, 3-s.Outs) == 2 && !p.Flags.Has(NoDoublePlay),
+		TriplePlay:      min(outs, 3-s.Outs) == 3 && !p.Flags.Has(NoDoublePlay),
 	}
 	if p.Kind.IsHit() {
 		t.HitBases = int(p.Kind-Single) + 1

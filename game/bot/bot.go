@@ -3,7 +3,7 @@
 //
 // Its one law: it knows what a manager knows, the state, the ratings and the odds, and never the dice. It has no
 // state, and draws from the seed of the game by the number of the turn: the same state of a game always gives the same
-// decision, which nobody foresees, and a side can be handed to it at any moment.
+// decision, which no one foresees, and a side can be handed to it at any moment.
 //
 // It compares decisions by the chance to win: the exact distribution of the turn's results, then the next batters
 // by their own rates to the end of the half-inning, then average players (value.go). Of the calls of a turn it

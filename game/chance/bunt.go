@@ -37,7 +37,7 @@ func (d *measurements) loadBunts(lines map[string]namedCounts) {
 	squeezes := []string{"4,1", "5,0", "5,1", "6,1", "7,1"} // too few to separate
 	for at := range baseOutStates {
 		switch bases := at / 3; {
-		case at%3 == 2: // the batter is put out at first, or nobody is
+		case at%3 == 2: // an out is that of the batter
 			d.bunts[at] = read(twoOut...)
 			d.bunts[at][buntOut] += d.bunts[at][buntFieldersChoice]
 			d.bunts[at][buntFieldersChoice] = 0
