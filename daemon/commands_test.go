@@ -205,7 +205,7 @@ func TestDoctor_problems(t *testing.T) {
 		},
 		"no card": {pactl("unload-module", "module-null-sink"), "sound", failure, "has no sink", "/proc/asound/cards"},
 		"a null sink": {
-			sound(func(*pulsetest.Server) {}), "sound", warning, "discards the sound", "/proc/asound/cards",
+			sound(func(*pulsetest.Server) {}), "sound", warning, "nothing is heard", "/proc/asound/cards",
 		},
 		"another sink": {
 			sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", failure, "there is no sink kitchen",

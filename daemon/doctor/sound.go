@@ -63,7 +63,7 @@ func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []F
 	}
 	if s.Null {
 		findings = append(findings, finding("sound",
-			Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
+			Warning, noCard(r.Cards), "sound goes to a dummy output, the sink %s: nothing is heard", s.Name)...)
 	}
 	if s.Volume < pulse.LowVolume && silent == "" {
 		findings = append(findings, finding("sound", Warning,

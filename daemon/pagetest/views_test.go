@@ -127,7 +127,7 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	}
 	b.await(`$$("#voice option").length > 1`)
 	b.do(chromedp.SendKeys("#message", "Dinner in 5m."))
-	b.pressNamed("Show as spoken")
+	b.pressNamed("Show the wording")
 	b.says("#shown", "Dinner in five minutes.")
 	b.is(`(() => {
 		const button = $("button[aria-pressed]");
@@ -370,5 +370,27 @@ func TestPage_missingExtension(t *testing.T) {
 		document.head.append(script);
 	})`) {
 		t.Error("the page is loaded again")
+	}
+}
+
+// Each button that copies does so also without https, where browsers have no clipboard, and keeps the focus.
+func TestCopy_insecure(t *testing.T) {
+	b := begin(t)
+	b.preload(`Object.defineProperty(navigator, "clipboard", { value: undefined });
+		addEventListener("copy", (e) => { window.copied = e.target.value; });`)
+	over := "/games/" + b.hotSeat(nil)
+	b.playTo(`$$(".half li").length > 0`)
+	check.Equal(t, b.status("POST", "/api"+over+"/concede"), 200, "status of concede")
+	open := "/games/" + b.newGame(map[string]string{"opponent": "Anyone"})
+	for _, tt := range []struct{ path, button, want string }{
+		{"/admin", ".command button", "sudo pressbox users admin Anna"},
+		{open, ".invite .row button", open},
+		{over + "/replay", "main p:has(select) > button:last-of-type", over + "/replay"},
+	} {
+		b.open(tt.path)
+		b.shows(tt.button)
+		b.press(tt.button)
+		b.await(`window.copied?.includes(` + quote(tt.want) + `)`)
+		b.is(`document.activeElement === $(` + quote(tt.button) + `)`)
 	}
 }

@@ -34,8 +34,21 @@ export function people({ gate, me }) {
       await load();
       return answer ?? true;
     });
-  /** @param {User} u @param {object} body */
-  const alter = (u, body) => change("PATCH", url`/api/admin/users/${u.id}`, body);
+  /** What changes an account, with its verb, and what it asks. @param {User} u */
+  const alterations = (u) =>
+    /** @type {[Key, Key | null, object][]} */ ([
+      u.admin
+        ? ["admin.user.demote", "admin.user.demotesure", { admin: false }]
+        : ["admin.user.promote", "admin.user.promotesure", { admin: true }],
+      u.disabled
+        ? ["admin.user.enable", null, { disabled: false }]
+        : ["admin.user.disable", "admin.user.disablesure", { disabled: true }],
+    ]);
+  /** @param {User} u @param {Key | null} question @param {object} body */
+  const alter = async (u, question, body) => {
+    if (question && !confirm(t(question, { name: u.name }))) return;
+    await change("PATCH", url`/api/admin/users/${u.id}`, body);
+  };
   /** @param {User} u */
   const remove = async (u) => {
     if (!confirm(t("admin.user.sure", { name: u.name }))) return;
@@ -70,20 +83,12 @@ export function people({ gate, me }) {
       ${u.id === me.id
         ? html`<span class="tag">${t("admin.user.you")}</span>`
         : html`<div class="row">
-            <button
-              @click=${() => alter(u, { admin: !u.admin })}
-              aria-label=${t("admin.user.adminlabel", { name: u.name })}
-              aria-pressed=${u.admin}
-            >
-              ${t("admin.user.admin")}
-            </button>
-            <button
-              @click=${() => alter(u, { disabled: !u.disabled })}
-              aria-label=${t("admin.user.disablelabel", { name: u.name })}
-              aria-pressed=${u.disabled}
-            >
-              ${t("admin.user.disabled")}
-            </button>
+            ${alterations(u).map(
+              ([verb, question, body]) =>
+                html`<button @click=${() => alter(u, question, body)} aria-label=${`${t(verb)}: ${u.name}`}>
+                  ${t(verb)}
+                </button>`,
+            )}
             ${u.provider === "local"
               ? html`<button @click=${() => renew(u)} aria-label=${t("admin.user.resetlabel", { name: u.name })}>
                   ${t("admin.user.reset")}

@@ -4,7 +4,7 @@ import { Card } from "./lineup.card.js";
 import { Live } from "./play.js";
 import {
   t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView,
-  problemOf, readOut, pennant, loading, sides, url, linkState, notice,
+  problemOf, readOut, pennant, loading, sides, url, linkState, notice, copy,
 } from "./ui.js";
 
 /** @type {Page} */
@@ -90,13 +90,9 @@ export function lineup({ params, update, go }) {
   /** @param {Game} g */
   const invite = (g) => {
     const address = joinAddress(`/games/${g.id}`);
-    const copy = async () => {
-      try {
-        await navigator.clipboard.writeText(address);
-        copied = true;
-      } catch {
-        /** @type {any} */ (document.getElementById("invite"))?.select();
-      }
+    const copyLink = async () => {
+      await copy(address);
+      copied = true;
       update();
     };
     return html`<section class="leaf invite">
@@ -105,7 +101,7 @@ export function lineup({ params, update, go }) {
         <p>${t("invite.text", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</p>
         <label for="invite">${t("invite.link")}</label>
         <div class="row">
-          <input id="invite" readonly .value=${address} /><button @click=${copy}>
+          <input id="invite" readonly .value=${address} /><button @click=${copyLink}>
             ${copied ? t("invite.copied") : t("copy")}
           </button>
         </div>

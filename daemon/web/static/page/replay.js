@@ -1,7 +1,7 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading, valued, notice,
+  t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading, valued, notice, copy,
 } from "./ui.js";
 import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
@@ -85,13 +85,9 @@ export function replay({ params, update }) {
     e.preventDefault();
     show(at);
   };
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(joinAddress(location.pathname));
-      copied = true;
-    } catch {
-      readOut(joinAddress(location.pathname));
-    }
+  const copyLink = async () => {
+    await copy(joinAddress(location.pathname));
+    copied = true;
     update();
   };
   addEventListener("keydown", pressed);
@@ -172,7 +168,7 @@ export function replay({ params, update }) {
                     )}
                   </select>
                 </label>
-                <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button>
+                <button @click=${copyLink}>${copied ? t("invite.copied") : t("replay.copy")}</button>
               </p>
               <p class="hint keys">${t("replay.keys")}</p>
               ${at.win === undefined ? nothing : scene.curve(at)}

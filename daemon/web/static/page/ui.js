@@ -638,23 +638,29 @@ export const command = (text) =>
     <button
       type="button"
       aria-label=${t("admin.copylabel", { text })}
-      @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}
+      @click=${() => copy(text)}
     >
       ${t("copy")}
     </button>
   </p>`;
 
 /**
- * Copies a text. Without https there is no clipboard: the text is selected, and copied as browsers did before.
+ * Copies a text. Without https there is no clipboard: it is selected in a field, and copied as browsers did before.
  * @param {string} text
- * @param {Element} shown
  */
-async function copy(text, shown) {
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    getSelection()?.selectAllChildren(shown);
+    const pressed = /** @type {HTMLElement | null} */ (document.activeElement);
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.style.position = "fixed"; // where the page does not scroll to it
+    document.body.append(field);
+    field.select();
     document.execCommand("copy");
+    field.remove();
+    pressed?.focus();
   }
   readOut(t("admin.copied"));
 }
