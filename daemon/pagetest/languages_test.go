@@ -3,6 +3,7 @@ package pagetest_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -132,7 +133,7 @@ var text = regexp.MustCompile(`(?m)^  "([^"]+)":\s((?:.*\n    )*.*),$`)
 // placeholder matches what is replaced in a text.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// All languages have the same texts, with the same placeholders. In English the server's errors have its own words.
+// All languages have the same texts, with the same placeholders. In English the server's violations have its own words.
 func TestLanguages_sameTexts(t *testing.T) {
 	t.Parallel()
 	const folder = root + "/daemon/web/static/page/languages/"
@@ -148,12 +149,42 @@ func TestLanguages_sameTexts(t *testing.T) {
 			delete(texts, key)
 		}
 		for key := range texts {
-			if strings.HasPrefix(key, "problem.") || strings.HasPrefix(key, "violation.") {
+			if strings.HasPrefix(key, "violation.") {
 				continue
 			}
 			t.Errorf("%s: %s is not in English", filepath.Base(file), key)
 		}
 	}
+}
+
+// problemCode matches the code of a problem where the server names it.
+var problemCode = regexp.MustCompile(`(?:\{|NewStatus\()[\w.]+, http\.Status\w+, "(\w+)"|\b(?:Code: +|Code += )"(\w+)"`)
+
+// Every code with which the server refuses something that the page can send has a text: nothing is shown in the
+// server's words alone.
+func TestLanguages_problems(t *testing.T) {
+	t.Parallel()
+	// What only other clients can cause, and the codes of the socket's end.
+	others := strings.Fields(`bad_idempotency_key broken_template cancelled encoder_missing idempotency_key_reused
+		malformed method_not_allowed missing_token not_joined not_json not_websocket restart template_failed
+		too_large unknown_type unknown_webhook unsupported_media_type`)
+	english := textsOf(t, root+"/daemon/web/static/page/languages/en.js")
+	seen := 0
+	check.NoError(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			!strings.Contains(path, "/daemon/web/") && !strings.HasSuffix(path, "/game/protocol/errors.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range problemCode.FindAllSubmatch(source, -1) {
+			code := string(found[1]) + string(found[2])
+			seen++
+			_, ok := english["problem."+code]
+			check.That(t, ok != slices.Contains(others, code), "%s: problem.%s has a text: %v", path, code, ok)
+		}
+		return err
+	}))
+	check.That(t, seen >= 90, "only %d codes were found", seen)
 }
 
 // textsOf returns the placeholders of each text of a language, sorted.

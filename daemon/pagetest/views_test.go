@@ -394,3 +394,18 @@ func TestCopy_insecure(t *testing.T) {
 		b.is(`document.activeElement === $(` + quote(tt.button) + `)`)
 	}
 }
+
+// A link to a view that is not loaded, while the server does not answer, says so instead of leaving the page; once the
+// server answers, the view is there.
+func TestPage_lostServer(t *testing.T) {
+	b := begin(t)
+	b.open("/")
+	b.says("nav", "Players")
+	b.expect("net::ERR_", "dynamically imported module")
+	b.connected(false)
+	b.press("nav a[href='/players']")
+	b.says("main", "Pressbox does not respond")
+	check.That(t, b.is(`location.pathname === "/players" && document.contentType === "text/html"`), "another document")
+	b.connected(true)
+	b.says("main h1", "Players")
+}

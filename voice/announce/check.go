@@ -197,7 +197,7 @@ func (e *RequestError) checkTime(r Request, ann Announcement, c Conditions) {
 	case at.After(c.Now.Add(MaxAhead)):
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be at most %d days ahead", MaxAhead/(24*time.Hour)))
 	case !c.Now.Before(ann.Expires):
-		e.add("at", CodeTooLate, "is longer ago than the time to live")
+		e.add("at", CodeTooLate, "has already passed")
 	}
 }
 

@@ -1,7 +1,7 @@
 // The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, requests, loading, language, url,
+  t, label, api, session, meta, formatTime, signInAddress, alertBox, imported, problemOf, requests, loading, language, url,
   submitted,
 } from "./ui.js";
 
@@ -49,7 +49,7 @@ export function account({ me, update }) {
     if (!problem) session.set(null);
     else if (problem.code === "reauthentication_required") {
       problem = null;
-      gate ??= (await import("./admin.js")).gatekeeper(user, update);
+      gate ??= (await imported(import("./admin.js"))).gatekeeper(user, update);
       await gate.run(async () => {
         await api(method, path);
         session.set(null);

@@ -4,7 +4,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
-  language, reloadIfOutdated, listed, url, leaf, valued, submitted,
+  language, imported, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
 const access = () => import("./adminaccess.js");
@@ -34,11 +34,10 @@ export function admin({ query, me, update }) {
   const gate = gatekeeper(me, update);
   /** @type {AdminPart | null} */ let part = null;
   let closed = false;
-  parts[open]().then((create) => {
-    if (closed) return;
-    part = create({ me, update, gate });
-    void update();
-  }, reloadIfOutdated);
+  void gate.run(async () => {
+    const create = await imported(parts[open]());
+    if (!closed) part = create({ me, update, gate });
+  });
   return {
     title: () => `${label("admin.part", open)} · ${t("admin.title")}`,
     render: () =>

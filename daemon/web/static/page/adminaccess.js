@@ -2,7 +2,7 @@
 // users, invites, API tokens, and the voices of the catalog.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
+  t, label, api, alertBox, imported, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
   refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
@@ -36,7 +36,7 @@ export function people({ gate, me }) {
     });
   /** What changes an account, with its verb, and what it asks. @param {User} u */
   const alterations = (u) =>
-    /** @type {[Key, Key | null, object][]} */ ([
+    /** @type {[import("./ui.js").Key, import("./ui.js").Key | null, object][]} */ ([
       u.admin
         ? ["admin.user.demote", "admin.user.demotesure", { admin: false }]
         : ["admin.user.promote", "admin.user.promotesure", { admin: true }],
@@ -44,7 +44,7 @@ export function people({ gate, me }) {
         ? ["admin.user.enable", null, { disabled: false }]
         : ["admin.user.disable", "admin.user.disablesure", { disabled: true }],
     ]);
-  /** @param {User} u @param {Key | null} question @param {object} body */
+  /** @param {User} u @param {import("./ui.js").Key | null} question @param {object} body */
   const alter = async (u, question, body) => {
     if (question && !confirm(t(question, { name: u.name }))) return;
     await change("PATCH", url`/api/admin/users/${u.id}`, body);
@@ -250,7 +250,7 @@ export function voices({ gate, update }) {
   let heard = ""; // the voice that is played, or was
   /** Plays a sample of a voice, or stops it. @param {Installed} v */
   const listen = async (v) => {
-    player ??= (await import("./speech.js")).newPlayer(update, gate.run);
+    player ??= (await imported(import("./speech.js"))).newPlayer(update, gate.run);
     const again = Boolean(player.state) && heard === v.name;
     player.stop();
     heard = v.name;

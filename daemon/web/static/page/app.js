@@ -2,8 +2,8 @@
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
 import {
-  t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store,
-  stored, meta, fullScreen, readOut, sides, notice, isTyped,
+  t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, imported, store,
+  stored, meta, fullScreen, readOut, sides, notice, isTyped, answers,
 } from "./ui.js";
 
 const statistics = () => import("./stats.js");
@@ -66,6 +66,8 @@ function update() {
   return pending;
 }
 
+const retryInterval = 3000; // milliseconds; of a view that could not be loaded
+
 let shownTitle = "";
 
 function draw() {
@@ -74,6 +76,7 @@ function draw() {
   if (title !== shownTitle) document.title = shownTitle = title;
   render(view?.bare ? view.render() : frame(view), root);
   view?.updated?.();
+  findPlace();
 }
 
 // ---- the frame
@@ -163,7 +166,7 @@ async function receiveOffers() {
   offered.clear();
   if (!session.me) return;
   const account = session.me.id;
-  const { openStream } = await import("./streams.js");
+  const { openStream } = await imported(import("./streams.js"));
   if (offers || session.me?.id !== account) return;
   offers = openStream("/api/rematches", {
     account,
@@ -195,6 +198,9 @@ function notify(text) {
   update();
 }
 
+/** @param {unknown} err */
+const fail = (err) => notify(problemOf(err).message);
+
 /** @param {Game} g */
 const offerText = (g) =>
   t("rematch.offer", {
@@ -211,7 +217,7 @@ async function answerOffer(g, how) {
     await api("POST", `/api/games/${g.id}/${how}`);
     if (how === "join") go(`/games/${g.id}/lineup`);
   } catch (err) {
-    notify(problemOf(err).message);
+    fail(err);
   }
   update();
 }
@@ -282,15 +288,42 @@ async function keepAwake() {
 
 // ---- navigation
 
+const settles = 250; // milliseconds without scrolling
+
+/** How far to scroll once that much is rendered: where the view was before Back or a reload, 0 for nowhere. */
+let place = history.state?.y ?? 0;
+let scrolled = 0; // the timer
+
+/** Scrolls to the place, when there is that much of the view. */
+function findPlace() {
+  if (!place || document.documentElement.scrollHeight - innerHeight < place) return;
+  scrollTo(0, place);
+  place = 0;
+}
+
+history.scrollRestoration = "manual"; // browsers scroll before a view has loaded what it shows
+addEventListener("scroll", () => {
+  clearTimeout(scrolled);
+  scrolled = setTimeout(() => {
+    if (!place) history.replaceState({ y: scrollY }, "");
+  }, settles);
+});
+for (const by of ["wheel", "touchstart", "pointerdown", "keydown"])
+  addEventListener(by, () => (place = 0), { passive: true });
+
 /** @param {string} path @param {boolean} [replace] replaces the current history entry */
 function go(path, replace = false) {
+  clearTimeout(scrolled);
   if (replace) history.replaceState(null, "", path);
-  else history.pushState(null, "", path);
+  else {
+    history.replaceState({ y: scrollY }, "");
+    history.pushState(null, "", path);
+  }
   void open(true);
 }
 
-/** @param {boolean} [navigated] moves the focus to it */
-async function open(navigated = false) {
+/** @param {boolean} [navigated] moves the focus to it @param {number} [y] how far to scroll */
+async function open(navigated = false, y = 0) {
   const turn = ++current.turn;
   const url = new URL(location.href);
   const [path, load, name = "", tab = ""] = routes.find(([path]) => path.test(url.pathname)) ?? [];
@@ -299,7 +332,7 @@ async function open(navigated = false) {
   else if (needSession.includes(name) && !session.me) view = { title: () => t("signin"), render: gate };
   else {
     try {
-      const module = await load();
+      const module = await imported(load());
       if (turn !== current.turn) return;
       close();
       const params = Object.fromEntries(
@@ -308,8 +341,9 @@ async function open(navigated = false) {
       view = module[name]({ params, query: url.searchParams, me: session.me ?? null, update, go });
     } catch (err) {
       if (turn !== current.turn) return;
-      if (reloadIfOutdated(err)) return;
-      view = message(t("broken.title"), problemOf(err).message);
+      const problem = problemOf(err);
+      view = message(t("broken.title"), problem.message);
+      if (problem.status === 0) view = { ...view, close: retry() };
     }
   }
   close();
@@ -317,11 +351,22 @@ async function open(navigated = false) {
   current.tab = tab;
   void keepAwake();
   document.body.dataset.view = name;
-  draw();
   if (navigated) {
     scrollTo(0, 0);
+    place = y;
+  }
+  draw();
+  if (navigated) {
     document.getElementById("main")?.focus({ preventScroll: true });
   }
+}
+
+/** Loads the page again once the server answers. Returns what ends that. */
+function retry() {
+  const timer = setInterval(async () => {
+    if (await answers()) location.reload();
+  }, retryInterval);
+  return () => clearInterval(timer);
 }
 
 function close() {
@@ -335,7 +380,10 @@ const message = (title, text) => ({ title: () => title, render: () => notice(tit
 
 document.addEventListener("visibilitychange", () => void keepAwake());
 document.addEventListener("fullscreenchange", () => void update());
-addEventListener("popstate", () => void open(true));
+addEventListener("popstate", ({ state }) => {
+  clearTimeout(scrolled);
+  void open(true, state?.y);
+});
 document.addEventListener("click", (e) => {
   const a = /** @type {Element} */ (e.target).closest?.("a[href]");
   if (
@@ -363,7 +411,7 @@ document.addEventListener("click", (e) => {
 document.addEventListener("click", (e) => {
   const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
   if (name instanceof HTMLElement || name instanceof SVGElement)
-    void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
+    void imported(import("./player.js")).then(({ openCard }) => openCard(name.dataset), fail);
 });
 /**
  * Returns the closest element with data-help, whose value is a term of the glossary or empty.
@@ -372,7 +420,7 @@ document.addEventListener("click", (e) => {
  */
 const helped = (from) => /** @type {Element} */ (from).closest?.("[data-help]");
 /** @param {string} [term] */
-const openHelp = (term) => void import("./help.js").then((module) => module.openHelp(term), reloadIfOutdated);
+const openHelp = (term) => void imported(import("./help.js")).then((module) => module.openHelp(term), fail);
 document.addEventListener("click", (e) => {
   if (helped(e.target)?.dataset.help === "") openHelp();
 });

@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
 import {
-  t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
+  t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, imported, Problem, managerOf,
   element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
@@ -100,7 +100,6 @@ class Match {
       if (game.status === "finished") await this.loadFinished(game);
       else await this.join(game);
     } catch (err) {
-      if (reloadIfOutdated(err)) return;
       this.problem = problemOf(err);
       // a private game's invitation
       if (this.problem.status === 404 && !session.me) return this.go(`/games/${this.id}/lineup`, true);
@@ -130,10 +129,15 @@ class Match {
 
   /** Joins the game: the server sends all events, and then the state. @param {Game} game */
   async join(game) {
-    const [{ Live, Decisions }, { Stage }] = await Promise.all([import("./play.js"), import("./moment.js")]);
+    const [{ Live, Decisions }, { Stage }] = await imported(
+      Promise.all([import("./play.js"), import("./moment.js")]),
+    );
     if (this.closed) return;
     this.Stage = Stage;
-    this.decisions ??= new Decisions(this, () => import("./dugout.js").then(({ Dugout }) => new Dugout(this)));
+    this.decisions ??= new Decisions(this, async () => {
+      const { Dugout } = await imported(import("./dugout.js"));
+      return new Dugout(this);
+    });
     this.book = new Scorebook(game);
     this.live ??= new Live(this.id, {
       rev: () => this.book?.rev ?? 0,
@@ -153,10 +157,9 @@ class Match {
 
   async loadBox() {
     try {
-      this.results ??= await import("./box.js");
+      this.results ??= await imported(import("./box.js"));
       this.box = await api("GET", `/api/games/${this.id}/boxscore`);
     } catch (err) {
-      if (reloadIfOutdated(err)) return;
       this.problem = problemOf(err);
     }
     this.update();

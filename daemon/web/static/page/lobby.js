@@ -1,7 +1,7 @@
 // The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, problemOf,
+  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, imported, problemOf,
   pennant, signInAddress, loading, url,
 } from "./ui.js";
 import { openStream } from "./streams.js";
@@ -165,7 +165,7 @@ export function lobby({ update, me, go }) {
     starting = true;
     update();
     try {
-      go(await (await import("./newgame.js")).startFriendly());
+      go(await (await imported(import("./newgame.js"))).startFriendly());
     } catch (err) {
       [starting, problem] = [false, problemOf(err)];
     }

@@ -2,7 +2,7 @@
 // stands in. Moments is the queue of plays, a state machine without a clock and
 // without the document; kindOf and waysOf return what a play looks like; Stage shows it, and who
 // stands in after it.
-import { t, label, clubStyle, element, sides, store, stored, readOut, tiredness, upTo } from "./ui.js";
+import { imported, t, label, clubStyle, element, sides, store, stored, readOut, tiredness, upTo } from "./ui.js";
 import { spots, bags, box, shape, change, write } from "./board.js";
 
 /**
@@ -281,8 +281,8 @@ export class Stage {
   }
 
   async load() {
-    const { Sounds } = await import("./sound.js");
-    this.sounds ??= new Sounds();
+    const module = await imported(import("./sound.js")).catch(() => null); // silent while there is no server
+    if (module) this.sounds ??= new module.Sounds();
     this.update();
   }
 

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
 import {
-  t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated, valued, submitted,
+  t, label, formatTime, language, managerOf, clubStyle, percent, loading, problemOf, valued, submitted,
 } from "./ui.js";
 export * from "./play.live.js";
 
@@ -490,7 +490,7 @@ export class Decisions {
     try {
       this.dugout = await this.loadDugout();
     } catch (err) {
-      if (!reloadIfOutdated(err)) throw err;
+      this.match.error = problemOf(err).message;
     }
     void this.match.update();
   }

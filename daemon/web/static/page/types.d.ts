@@ -66,7 +66,7 @@ interface View {
  * it and repeats the request.
  */
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
-interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
+interface AdminGate { problem: Problem | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }
 type Part = (shared: AdminShared) => AdminPart;
 

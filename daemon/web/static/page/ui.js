@@ -52,12 +52,8 @@ export function label(prefix, name, fallback) {
  */
 export const wrongOf = (v) => (language === "en" ? v.detail : label("violation", v.code, v.detail));
 
-/**
- * Returns the text of a refusal: the server's detail in English, otherwise that of the code.
- * @param {{ code: string, detail?: string }} refusal
- */
-export const problemText = ({ code, detail }) =>
-  sentence((language === "en" && detail) || label("problem", code, detail));
+/** Returns the text of a refusal's code. @param {{ code: string, detail?: string }} refusal */
+export const problemText = ({ code, detail }) => sentence(label("problem", code, detail));
 
 /** Returns a number in the language of the page. @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export const number = (value, options) => value.toLocaleString(language, options);
@@ -183,7 +179,9 @@ export class Problem extends Error {
   /** @param {number} status @param {any} body */
   constructor(status, body) {
     const code = body?.code ?? "offline";
-    super(problemText({ code, detail: body?.detail || body?.title || t("problem.offline") }));
+    super(problemText({ code, detail: body?.detail || body?.title }));
+    /** In the server's words, "" if the message says it. @type {string} */
+    this.detail = label("problem", code, "") ? (body?.detail ?? "") : "";
     this.status = status;
     /** @type {string} */ this.code = code;
     /** @type {Violation[]} */ this.errors = body?.errors ?? [];
@@ -238,6 +236,13 @@ async function send(method, path, body) {
     throw new Problem(0, null);
   }
 }
+
+/** Reports whether the server answers. */
+export const answers = () =>
+  send("HEAD", "/health").then(
+    () => true,
+    () => false,
+  );
 
 /**
  * Returns an object that runs requests and has the problem of the last one.
@@ -364,31 +369,40 @@ export const joinAddress = (path) => new URL(path, meta("join") || location.orig
 /** The season of clubs, rosters and statistics. */
 export const season = Number(meta("season")) || 3;
 
-/** Returns a value that this browser has stored. @param {string} name @param {string} fallback */
-export function stored(name, fallback) {
+/**
+ * Returns a value that this browser has stored, or this tab.
+ * @param {string} name @param {string} fallback @param {"localStorage" | "sessionStorage"} [where]
+ */
+export function stored(name, fallback, where = "localStorage") {
   try {
-    return localStorage.getItem(`pressbox.${name}`) ?? fallback;
+    return globalThis[where].getItem(`pressbox.${name}`) ?? fallback;
   } catch {
     return fallback;
   }
 }
 
-/** @param {string} name @param {string} value */
-export function store(name, value) {
+/** @param {string} name @param {string} value @param {"localStorage" | "sessionStorage"} [where] */
+export function store(name, value, where = "localStorage") {
   try {
-    localStorage.setItem(`pressbox.${name}`, value);
+    globalThis[where].setItem(`pressbox.${name}`, value);
   } catch {
     /* a private window may have no storage */
   }
 }
 
 /**
- * Reloads the page if err comes from a module that cannot be imported: the server was updated
- * while the page was open, and has newer files, or it did not answer. Returns false if that does
- * not happen at once.
- * @param {unknown} err
+ * Returns a module of the page. If it cannot be imported, either the server does not answer, a problem as that of a
+ * request; or it was updated while the page was open and has newer files: the page is loaded again.
+ * @template T
+ * @param {Promise<T>} module
+ * @returns {Promise<T>}
  */
-export const reloadIfOutdated = (err) => err instanceof TypeError && reloadPage() === 0;
+export const imported = (module) =>
+  module.catch(async (err) => {
+    if (!(err instanceof TypeError)) throw err;
+    if ((await answers()) && reloadPage() === 0) return new Promise(() => {});
+    throw new Problem(0, null);
+  });
 
 // ---- screen reader messages
 
@@ -628,8 +642,16 @@ export const gradesOf = (p) =>
 export const tiredness = (fatigue) =>
   fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired";
 
-/** @param {Problem | Error | null} problem */
-export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);
+/** Renders what a problem's code says, and in a disclosure the server's words. @param {Problem | null} problem */
+export const alertBox = (problem) =>
+  problem
+    ? html`<div class="alert" role="alert">
+        <p>${problem.message}</p>
+        ${problem.detail
+          ? html`<details><summary>${t("details")}</summary><p lang="en">${sentence(problem.detail)}</p></details>`
+          : nothing}
+      </div>`
+    : nothing;
 
 /** Renders a command for the host, with a button that copies it. @param {string} text */
 export const command = (text) =>
@@ -733,10 +755,7 @@ export const closeButton = () => html`<form method="dialog"><button autofocus>${
  * @param {string} [name] if the text itself must not be read out
  */
 export async function qr(text, name = t("qr.label", { text })) {
-  const { generate } = await import("./lean-qr.js").catch((err) => {
-    reloadIfOutdated(err);
-    throw err;
-  });
+  const { generate } = await imported(import("./lean-qr.js"));
   const code = generate(text);
   let path = "";
   for (let y = 0; y < code.size; y++)
