@@ -2,6 +2,7 @@ package pagetest_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func TestAnnouncements_atATime(t *testing.T) {
 	b.expect("422")
 	at(time.Now().AddDate(0, 0, -2))
 	b.do(chromedp.SendKeys("#message", "Late."), chromedp.Click("main form .primary"))
-	b.says("#wrong-at", "longer ago")
+	b.says("#wrong-at", "already passed")
 	b.looks("announcements-at")
 }
 
@@ -171,7 +172,9 @@ func TestAnnouncements_favorites(t *testing.T) {
 	other.says("#queue .urgent", "Dinner is ready.")
 	b.says("#queue .urgent", "Dinner is ready.")
 	b.looks("announcements-favorites")
-	other.press(".favorites .remove")
+	other.confirm(".favorites .remove", false)
+	b.says(".favorites .speak", "Dinner is ready.")
+	other.confirm(".favorites .remove", true)
 	other.says("main .empty", "No favorites yet")
 	b.says("main .empty", "No favorites yet")
 }
@@ -181,7 +184,10 @@ func TestAnnouncements_favorites(t *testing.T) {
 func TestAnnouncements_schedules(t *testing.T) {
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	b.press("[name=when][value=weekly]")
-	b.press(`.day input[aria-label="Friday"]`)
+	b.press(".day input:checked") // today
+	for _, day := range []string{"Monday", "Tuesday", "Wednesday", "Thursday"} {
+		b.press(`.day input[aria-label="` + day + `"]`)
+	}
 	b.set("#time", "06:30")
 	b.announce("Wake up.")
 	b.says("#schedules strong", "Mon, Tue, Wed, Thu at 6:30 AM")
@@ -195,18 +201,38 @@ func TestAnnouncements_schedules(t *testing.T) {
 		t.Errorf("the schedule is %q, next at %s", cron, next)
 	}
 	b.looks("announcements-schedules")
+
+	b.pressNamed("Skip next")
+	b.says("#schedules small", "Skips ")
+	check.Equal(t, check.Must(time.Parse(time.RFC3339, value[string](b, first+"skip_at)")))(t).Local(), next, "what is skipped")
+	b.pressNamed("Restore")
+	b.await(`!$("#schedules small").innerText.includes("Skips")`)
+
+	b.pressNamed("Edit")
+	b.await(`$("#message").value === "Wake up." && $("#time").value === "06:30" && $$(".day :checked").length === 4`)
+	b.press(`.day input[aria-label="Thursday"]`)
+	b.set("#time", "06:45")
+	b.looks("announcements-edit")
+	b.pressNamed("Save")
+	b.says("#schedules strong", "Mon, Tue, Wed at 6:45 AM")
+	check.Equal(t, value[int](b, `$$("#schedules li").length`), 1, "schedules after one was changed")
+	b.await(`$("#message").value === "" && !$("#time")`)
+
 	b.press("#schedules input")
 	b.says("#schedules small", "Off")
 	check.That(t, !value[bool](b, first+"enabled)"), "it is still on")
-	b.confirm("#schedules button", true)
+	b.confirm("#schedules button:last-of-type", true)
 	b.says("main .empty", "No schedules yet")
 	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" },
 		body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
 	b.says("#schedules code", "0 9 1 * *")
+	b.pressNamed("Edit")
+	b.await(`$("#cron").value === "0 9 1 * *"`)
+	b.set("#cron", "0 9 2 * *")
+	b.pressNamed("Save")
+	b.says("#schedules code", "0 9 2 * *")
 	b.press("[name=when][value=weekly]")
-	for range 4 {
-		b.press(".day input:checked")
-	}
+	b.press(".day input:checked")
 	b.do(chromedp.SendKeys("#message", "Never."), chromedp.Click("main form .primary"))
 	b.says("#wrong-cron", "at least one weekday")
 }
@@ -237,7 +263,14 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 	until := func() time.Time {
 		return check.Must(time.Parse(time.RFC3339, get[map[string]any](b, "/api/quiet")["until"].(string)))(t).Local()
 	}
+	soon := time.Now().Add(30 * time.Minute)
+	b.is(fmt.Sprintf(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" },
+		body: '{"name": "Bus", "cron": "%d %d * * *", "message": "The bus."}' }).then((r) => r.ok)`,
+		soon.Minute(), soon.Hour()))
+	b.says("#schedules small", "Next: ")
+	check.That(t, !b.is(`$("#schedules small").innerText.includes("urgent")`), "it is quiet then")
 	b.pressNamed("For 1 hour")
+	b.says("#schedules small", "Only urgent announcements are spoken")
 	b.says("#quiet", "(switched on)")
 	if left := time.Until(until()); left > time.Hour || left < 30*time.Minute {
 		t.Errorf("it is quiet for %s", left)
@@ -363,4 +396,90 @@ func TestAll_manyTabs(t *testing.T) {
 	b.open("/announcements")
 	b.do(chromedp.SendKeys("#message", "Bedtime."), chromedp.Click("main form .primary"))
 	tabs[5].says("main", "Bedtime.")
+}
+
+// seen reports whether an element is on the screen as a whole.
+func (b *tab) seen(selector string) bool {
+	return b.is(fmt.Sprintf(`(() => {
+		const { top, bottom, left, right } = $(%q).getBoundingClientRect();
+		return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+	})()`, selector))
+}
+
+// On a phone the button and what becomes of the announcement are on the first screen, in both languages; afterwards
+// Escape stops it. What is wrong has the focus, also a weekday, and among the other options.
+func TestAnnouncements_phone(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "CONTROL_ACCESS=lan")
+	b := newTab(t, s)
+	b.open("/announcements")
+	b.is(`fetch("/api/favorites", { method: "PUT", headers: { "Content-Type": "application/json" },
+		body: JSON.stringify({ favorites: ["Dinner is ready.", "The laundry is done, and it rains.", "Good night."]
+			.map((message) => ({ message })) }) }).then((r) => r.ok)`)
+	for _, language := range []string{"en", "de"} {
+		b := newTab(t, s)
+		b.speaks(language)
+		b.do(chromedp.EmulateViewport(360, 740))
+		b.open("/announcements")
+		b.await(`$$("#voice option").length > 1 && $$(".favorites li").length === 3`)
+		if screenshots != "" {
+			b.shoot(filepath.Join(screenshots, "announcements-phone-"+language+".png"), chromedp.CaptureScreenshot())
+		}
+		check.That(t, b.seen("#announce"), "%s: the button is not on the first screen", language)
+		b.do(chromedp.SendKeys("#message", "Dinner."), chromedp.Click("#announce"))
+		b.await(`$("main form [role=status]").textContent !== ""`)
+		check.That(t, b.seen("main form [role=status]"), "%s: what became of it is not on the screen", language)
+		b.await(`document.activeElement === $("#announce")`)
+		b.do(chromedp.KeyEvent(kb.Escape))
+		b.await(`$("#recent .cancelled")`)
+
+		b.press("[name=when][value=weekly]")
+		b.await(`$(".day :checked")`)
+		check.Equal(t, value[int](b, `$$(".day :checked").length`), 1, "days of a new schedule")
+		b.press(".day:has(:checked)")
+		b.await(`!$(".day :checked")`)
+		b.do(chromedp.SendKeys("#message", "The bins."), chromedp.Click("#announce"))
+		b.await(`document.activeElement === $(".day input")`)
+		b.await(`$("#wrong-cron")`)
+		check.That(t, b.seen("#wrong-cron"), "%s: what is wrong is not on the screen", language)
+
+		b.press("[name=when][value=now]")
+		b.is(`$("#more").open = true`)
+		b.await(`$("[name=chime] [value=ding]")`)
+		b.expect("422")
+		b.is(`$("main form").noValidate = true`)
+		b.set("#field-volume", "101")
+		b.is(`$("#more").open = false`)
+		b.do(chromedp.Click("#announce"))
+		b.await(`document.activeElement === $("#field-volume") && $("#more").open`)
+	}
+}
+
+// What is typed stays where it was over Back and a reload; Ctrl+Enter sends it. A view is scrolled to where it was.
+func TestAnnouncements_draft(t *testing.T) {
+	b := newAnnouncements(t, "ROOM=hall")
+	b.do(chromedp.SendKeys("#message", "The bus"))
+	b.is(`$("#more").open = true`)
+	b.shows("[name=room][value=hall]")
+	b.press("[name=room][value=hall]")
+	b.set("#field-title", "School")
+	b.do(chromedp.EmulateViewport(1280, 300), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 200)`))
+	b.await(`history.state?.y === 200`)
+	back := func() {
+		b.await(`$("#message")?.value === "The bus" && $("#field-title").value === "School" &&
+			$("[name=room][value=hall]")?.checked`)
+		b.await(`scrollY === 200`)
+	}
+	b.is(`$("footer a[href='/about']").click()`)
+	b.says("main h1", "About")
+	b.await(`scrollY === 0`)
+	b.do(chromedp.Evaluate[chromedp.Void](`history.back()`))
+	back()
+	b.do(chromedp.Reload())
+	back()
+	b.do(chromedp.SendKeys("#message", " is late."))
+	b.focus("#message", kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl))
+	b.says("#queue li", "School: The bus is late.")
+	b.do(chromedp.Reload())
+	b.await(`$("#message")?.value === ""`)
 }

@@ -2,8 +2,8 @@
 import { html, nothing } from "./lit-html.js";
 import { reason, ended } from "./announcements.shared.js";
 import {
-  t, label, api, when, timeZone, weekdays, dayName, cronOf, alertBox, sentence, Problem, requests, readOut, store,
-  stored, wrongOf, valued, submitted,
+  t, label, api, when, timeZone, weekdays, dayName, cronOf, parseCron, imported, alertBox, sentence, Problem, requests, readOut,
+  refocus, store, stored, wrongOf, valued, submitted,
 } from "./ui.js";
 
 const minRate = 60;
@@ -11,6 +11,7 @@ const maxRate = 400;
 const maxLength = 5000;
 const maxTitle = 250;
 const maxName = 100;
+const maxCron = 200;
 const minute = 60; // seconds
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
@@ -25,6 +26,8 @@ const repeats = {
   "6x300": { times: 6, every: 300 },
   "8x900": { times: 8, every: 900 },
 };
+const usualRate = 170; // where the slider stands for the default
+
 /** The fields that show their violations. The first has two names. */
 const fields = [
   "message", "input", "voice", "rate", "at", "in", "cron", "title", "priority", "volume", "ttl", "sound", "chime",
@@ -34,8 +37,12 @@ const fields = [
 /** Returns the fields that are reset after sending; "" is a field's default. @param {string} when */
 const blank = (when) => ({
   message: "", title: "", urgent: false, priority: "", volume: "", ttl: "", room: new Set(),
-  sound: "", chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
+  sound: "", chime: "", repeat: "", times: "3", every: "10",
+  when, at: "", in: "10", days: new Set([new Date().getDay()]), cron: "", // what weekdays and a time cannot say
 });
+
+/** Returns the name of a schedule by what it says. @param {{ message?: string, sound?: string }} content */
+const nameOf = ({ message, sound }) => [...(message?.trim() || sound || "")].slice(0, maxName).join("");
 
 /**
  * @param {Shared} shared
@@ -57,12 +64,21 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   let confirmation = "";
   let confirmed = "";
   let shown = ""; // the message in words, on request
+  /** @type {Schedule | null} */ let editing = null;
+  const kept = JSON.parse(stored(`draft.${usual}`, "{}", "sessionStorage"));
   const draft = {
     ...blank(usual),
     voice: stored("voice", ""),
-    rate: Number(stored("rate", "170")),
+    rate: Number(stored("rate", "0")), // 0 is the default
     time: "07:00",
-    days: new Set(weekdays.slice(0, 5)),
+    ...kept,
+    ...(kept.days && { days: new Set(kept.days), room: new Set(kept.room) }),
+  };
+  const opened = ["title", "priority", "volume", "ttl", "sound", "chime", "repeat"].some((name) => kept[name]);
+  /** Keeps the draft until the tab is closed, and renders it. */
+  const changed = () => {
+    if (!editing) store(`draft.${usual}`, JSON.stringify({ ...draft, days: [...draft.days], room: [...draft.room] }), "sessionStorage");
+    return update();
   };
   // Once the other options are open:
   /** @type {string[]} */ let rooms = [];
@@ -72,7 +88,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   const content = () => ({
     ...spoken(),
     title: draft.title || undefined,
-    rate: draft.rate,
+    rate: draft.rate || undefined,
     urgent: draft.urgent || undefined,
     priority: Number(draft.priority) || undefined,
     volume: Number(draft.volume) || undefined,
@@ -104,23 +120,56 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     });
   const schedule = () =>
     requested.run(async () => {
-      if (!draft.days.size)
+      if (!draft.cron && !draft.days.size)
         throw new Problem(422, {
           code: "page",
           detail: t("say.nodays"),
           errors: [{ path: "/cron", code: "page", detail: t("say.nodays") }],
         });
-      const s = await plans.create({
-        name: [...(draft.message.trim() || draft.sound)].slice(0, maxName).join(""),
-        cron: cronOf(draft.days, draft.time),
+      const s = await plans.save(editing?.id, {
         time_zone: timeZone,
         enabled: true,
+        ...(editing && { time_zone: editing.time_zone, enabled: editing.enabled, except: editing.except }),
+        name: editing && editing.name !== nameOf(editing) ? editing.name : nameOf(draft),
+        cron: draft.cron || cronOf(draft.days, draft.time),
         ...content(),
       });
-      [confirmation, confirmed] = [t("say.scheduled", { when: s.next_at ? when(s.next_at) : "" }), ""];
+      confirmation = s.next_at ? t("say.scheduled", { when: when(s.next_at) }) : t("admin.saved");
+      confirmed = "";
       readOut(confirmation);
       return s;
     });
+  const clear = () => {
+    Object.assign(draft, blank(usual));
+    shown = "";
+    editing = null;
+  };
+  /** Fills the form with a schedule, which is then saved in place of a new one. @param {Schedule} s */
+  const edit = async (s) => {
+    clear();
+    editing = s;
+    const times = parseCron(s.cron);
+    const repeat = Object.entries(repeats).find(([, r]) => r.times === s.repeat?.times && r.every === s.repeat.every);
+    Object.assign(draft, {
+      message: s.message ?? "", title: s.title ?? "", voice: s.voice ?? "", rate: s.rate ?? 0,
+      urgent: s.urgent ?? false, priority: String(s.priority ?? ""), volume: String(s.volume ?? ""),
+      ttl: s.ttl ? String(s.ttl / minute) : "", room: new Set(s.room), sound: s.sound ?? "", chime: s.chime ?? "",
+      repeat: s.repeat ? (repeat?.[0] ?? "own") : "",
+      ...(s.repeat && { times: String(s.repeat.times), every: String(s.repeat.every / minute) }),
+      when: "weekly",
+      ...(times
+        ? { days: times.days, time: [times.hour, times.minute].map((n) => String(n).padStart(2, "0")).join(":") }
+        : { cron: s.cron }),
+    });
+    confirmation = "";
+    await update();
+    document.getElementById("message")?.focus();
+  };
+  const leave = () => {
+    clear();
+    void update();
+    refocus("schedules-title");
+  };
   const submit = submitted(async () => {
     if (sending) return;
     [sending, confirmation] = [true, ""];
@@ -128,18 +177,28 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     const accepted = await (draft.when === "weekly" ? schedule() : send("/api/notify", { ...content(), ...later() }));
     sending = false;
     if (accepted) {
-      Object.assign(draft, blank(usual));
-      shown = "";
+      clear();
       store("voice", draft.voice);
       store("rate", String(draft.rate));
     }
-    await update();
-    document.getElementById("message")?.focus();
+    await changed();
+    const button = document.getElementById("announce");
+    const wrong = /** @type {HTMLElement | null} */ (button?.closest("form")?.querySelector("[aria-invalid=true]"));
+    const hidden = wrong?.closest("details");
+    if (hidden) hidden.open = true;
+    (wrong ?? button)?.focus(); // where Esc and S stop it
   });
-  const listen = async () => {
-    listener ??= (await import("./speech.js")).newPlayer(update, requested.run);
-    await listener.toggle(spoken(), draft.rate);
+  /** Ctrl+Enter sends. @param {KeyboardEvent} e */
+  const hurry = (e) => {
+    if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey)) return;
+    e.preventDefault();
+    /** @type {HTMLTextAreaElement} */ (e.target).form?.requestSubmit();
   };
+  const listen = () =>
+    requested.run(async () => {
+      listener ??= (await imported(import("./speech.js"))).newPlayer(update, requested.run);
+      await listener.toggle(spoken(), draft.rate);
+    });
   const show = () =>
     requested.run(async () => {
       shown = "";
@@ -177,7 +236,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     valued((value) => {
       /** @type {any} */ (draft)[name] = name === "rate" ? Number(value) : value;
       if (name === "message") confirmation = shown = "";
-      update();
+      void changed();
     });
   /**
    * Renders a number, which is optional unless it is required.
@@ -195,6 +254,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         type="number"
         min=${min}
         max=${max}
+        step="any"
         ?required=${required}
         placeholder=${required ? nothing : t("say.chime.default")}
         aria-invalid=${invalid(name)}
@@ -219,7 +279,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   /** @template T @param {Set<T>} of @param {T} value */
   const toggle = (of, value) => {
     if (!of.delete(value)) of.add(value);
-    update();
+    void changed();
   };
   /** Loads the rooms and the sounds once the other options are opened. @param {Event} e */
   const open = async (e) => {
@@ -241,6 +301,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
                 type="checkbox"
                 name="room"
                 value=${name}
+                aria-invalid=${invalid("room")}
                 .checked=${draft.room.has(name)}
                 @change=${() => toggle(draft.room, name)}
               />${name === "all" ? t("say.room.all") : name}
@@ -248,9 +309,36 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         )}
       </fieldset>
       ${violations("room")}`;
+  const pace = () => (draft.rate ? t("say.wpm", { n: draft.rate }) : t("say.chime.default"));
   const more = () =>
-    html`<details class="fine" id="more" @toggle=${open}>
+    html`<details class="fine" id="more" ?open=${opened || kept.room?.length} @toggle=${open}>
       <summary>${t("say.more")}</summary>
+      <div class="two">
+        <div>
+          <label for="voice">${t("say.voice")}</label>
+          <select id="voice" name="voice" aria-invalid=${invalid("voice")} @change=${set("voice")}>
+            <option value="" ?selected=${!draft.voice}>${t("say.voice.default")}</option>
+            ${[...voices.labels].map(
+              ([name, text]) => html`<option value=${name} ?selected=${draft.voice === name}>${text}</option>`,
+            )}
+          </select>
+          ${violations("voice")}
+        </div>
+        <div>
+          <label for="rate">${t("say.rate")}: <output for="rate">${pace()}</output></label>
+          <input
+            id="rate"
+            name="rate"
+            type="range"
+            min=${minRate}
+            max=${maxRate}
+            step="5"
+            .value=${String(draft.rate || usualRate)}
+            aria-valuetext=${pace()}
+            @input=${set("rate")}
+          />${violations("rate")}
+        </div>
+      </div>
       <label for="field-title">${t("say.heading")}</label>
       <input
         id="field-title"
@@ -270,7 +358,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       ${roomChoice()}
     </details>`;
 
-  const timing = () =>
+  const choice = () =>
     html`<fieldset class="picks">
         <legend>${t("say.when")}</legend>
         ${["now", "in", "at", "weekly"].map(
@@ -287,7 +375,9 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
               />${label("say.when", name)}
             </label>`,
         )}
-      </fieldset>
+      </fieldset>`;
+  const timing = () =>
+    html`${editing ? nothing : choice()}
       ${draft.when === "in" ? amount("in", 1, 527040, true) : nothing}
       ${draft.when === "at"
         ? html`<label for="at">${t("say.at")}</label>
@@ -301,8 +391,19 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
               @input=${set("at")}
             />${violations("at")}`
         : nothing}
-      ${draft.when === "weekly"
-        ? html`<fieldset class="picks" aria-describedby="wrong-cron">
+      ${draft.when !== "weekly" ? nothing : draft.cron ? expression() : week()}`;
+  const expression = () =>
+    html`<label for="cron">${t("say.cron")}</label>
+      <input
+        id="cron"
+        required
+        maxlength=${maxCron}
+        aria-invalid=${invalid("cron")}
+        .value=${draft.cron}
+        @input=${set("cron")}
+      />${violations("cron")}`;
+  const week = () =>
+    html`<fieldset class="picks" aria-describedby="wrong-cron">
               <legend>${t("say.days")}</legend>
               ${weekdays.map(
                 (d) =>
@@ -310,6 +411,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
                     <input
                       type="checkbox"
                       .checked=${draft.days.has(d)}
+                      aria-invalid=${invalid("cron")}
                       aria-label=${dayName(d, "long")}
                       @change=${() => toggle(draft.days, d)}
                     />${dayName(d, "short")}
@@ -317,18 +419,16 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
               )}
             </fieldset>
             ${violations("cron")} <label for="time">${t("say.time")}</label>
-            <input id="time" type="time" required .value=${draft.time} @input=${set("time")} />`
-        : nothing}`;
+            <input id="time" type="time" required .value=${draft.time} @input=${set("time")} />`;
 
   const render = () => {
     if (voices.loaded && draft.voice && !voices.labels.has(draft.voice)) draft.voice = "";
     const mute = !draft.message.trim();
     return html`<form class="leaf panel" @submit=${submit} aria-labelledby="say-title">
-      <p class="kicker">${t("say.kicker")}</p>
+      <p class="kicker">${editing ? t("schedule.editing", { name: editing.name }) : t("say.kicker")}</p>
       ${!planning
         ? html`<h1 id="say-title">${t("say.title")}</h1>`
         : html`<h2 id="say-title">${t("say.plan.title")}</h2>`}
-      ${elsewhere()}
       <label for="message">${t("say.message")}</label>
       <textarea
         id="message"
@@ -341,34 +441,9 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         aria-describedby="wrong-message"
         .value=${draft.message}
         @input=${set("message")}
+        @keydown=${hurry}
       ></textarea>
       ${violations("message")}
-      <div class="two">
-        <div>
-          <label for="voice">${t("say.voice")}</label>
-          <select id="voice" name="voice" aria-invalid=${invalid("voice")} @change=${set("voice")}>
-            <option value="" ?selected=${!draft.voice}>${t("say.voice.default")}</option>
-            ${[...voices.labels].map(
-              ([name, text]) => html`<option value=${name} ?selected=${draft.voice === name}>${text}</option>`,
-            )}
-          </select>
-          ${violations("voice")}
-        </div>
-        <div>
-          <label for="rate">${t("say.rate")}: <output for="rate">${t("say.wpm", { n: draft.rate })}</output></label>
-          <input
-            id="rate"
-            name="rate"
-            type="range"
-            min=${minRate}
-            max=${maxRate}
-            step="5"
-            .value=${String(draft.rate)}
-            aria-valuetext=${t("say.wpm", { n: draft.rate })}
-            @input=${set("rate")}
-          />${violations("rate")}
-        </div>
-      </div>
       ${timing()}
       <label class="check">
         <input
@@ -378,15 +453,21 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
           .checked=${draft.urgent}
           @change=${valued((_, { checked }) => {
             draft.urgent = checked;
-            update();
+            void changed();
           })}
         />
         ${t("say.urgent")}
       </label>
-      ${more()}
       ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
       <p class="row">
-        <button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
+        <button id="announce" class="primary" aria-disabled=${sending}>
+          ${t(editing ? "admin.save" : draft.when === "now" ? "say.speak" : "say.plan")}
+        </button>
+        ${editing ? html`<button type="button" @click=${leave}>${t("cancel")}</button>` : nothing}
+        <span role="status" class="good-inline">${confirmation}</span>
+      </p>
+      ${elsewhere()}
+      <p class="row">
         <button type="button" @click=${listen} ?disabled=${mute} aria-pressed=${Boolean(listener?.state)}>
           ${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}
         </button>
@@ -399,15 +480,16 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         >
           ${t("favorites.add")}
         </button>
-        <span role="status" class="good-inline">${confirmation}</span>
       </p>
       ${reason(shared, "say")}
       ${shown ? html`<p id="shown"><small>${t("say.shown")}</small><br />${shown}</p>` : nothing}
+      ${more()}
     </form>`;
   };
   return {
     render,
     send,
+    edit,
     stopPreview: () => listener?.stop(),
     close: () => listener?.close(),
     /** Removes the confirmation of an announcement that has ended. @param {string} id */

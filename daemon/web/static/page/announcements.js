@@ -1,5 +1,5 @@
 // The announcements page, and what the administration shows of it.
-import { html } from "./lit-html.js";
+import { html, nothing } from "./lit-html.js";
 import { voiceList } from "./announcements.shared.js";
 import { form } from "./announcements.form.js";
 import { onAir } from "./announcements.onair.js";
@@ -39,7 +39,7 @@ const follow = ({ me, update }, receivers, online = () => {}) =>
 function sections(shared, planning = false) {
   const voices = voiceList(shared.update);
   const speaker = loudspeaker(shared);
-  const plans = schedules(shared, voices);
+  const plans = schedules(shared, voices, speaker, (s) => create.edit(s));
   const favorites = favoriteList(shared, voices, (f) => create.send(url`/api/favorites/${f.id ?? ""}/announce`, {}));
   const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
   const create = form(shared, { voices, speaker, air, favorites, plans, planning });
@@ -126,7 +126,9 @@ export function announcements({ update, me }) {
     title: () => t("say.title"),
     render: () =>
       html`<div class="desk">
-        <div>${create.render()}${favorites.render()}</div>
+        <div>
+          ${favorites.any() ? favorites.render() : nothing}${create.render()}${favorites.any() ? nothing : favorites.render()}
+        </div>
         <div>${air.render()}${speaker.render()}${air.recent()}</div>
         <div>${plans.render()}</div>
       </div>`,

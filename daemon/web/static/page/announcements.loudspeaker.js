@@ -56,6 +56,11 @@ export function loudspeaker(shared) {
     setQuiet,
     close: () => clearTimeout(timer),
     mode: () => quiet?.mode,
+    /** Returns what becomes of an announcement if do not disturb is on at its time, otherwise "". @param {string} at */
+    quietAt: (at) =>
+      quiet?.active && (!quiet.until || new Date(at) < new Date(quiet.until))
+        ? `${t("quiet.title")}: ${label("quiet.mode", quiet.mode)}`
+        : "",
     muted: () => volume?.muted,
     warning: () =>
       volume?.muted

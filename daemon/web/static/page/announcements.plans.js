@@ -34,11 +34,13 @@ export function favoriteList(shared, voices, say) {
     });
   /** @param {Favorite} f */
   const remove = async (f) => {
+    if (!confirm(t("favorites.sure", { message: brief(f) }))) return;
     await change((list) => list.filter((other) => other.id !== f.id));
     refocus("favorites-title");
   };
   return {
     receive,
+    any: () => Boolean(all?.length),
     /** @param {Content} content */ add: (content) => change((list) => [...list, content]),
     render: () =>
       leaf("favorites-title", t("favorites.title"), html`${alertBox(requested.problem)}
@@ -89,8 +91,13 @@ function times(s) {
   });
 }
 
-/** @param {Shared} shared @param {Voices} voices */
-export function schedules(shared, voices) {
+/**
+ * @param {Shared} shared
+ * @param {Voices} voices
+ * @param {ReturnType<typeof import("./announcements.loudspeaker.js").loudspeaker>} speaker
+ * @param {(s: Schedule) => unknown} edit
+ */
+export function schedules(shared, voices, speaker, edit) {
   const requested = requests(shared.update);
   const why = shared.may ? nothing : "why-schedules";
   /** @type {Schedule[] | null} */ let all = null;
@@ -108,6 +115,22 @@ export function schedules(shared, voices) {
       await api("PUT", address(s), { ...plan, enabled: !s.enabled });
       await receive({});
     });
+  /** Leaves out the next time, or restores it. @param {Schedule} s */
+  const skip = (s) =>
+    requested.run(async () => {
+      await api(s.skip_at ? "DELETE" : "POST", `${address(s)}/skip`);
+      await receive({});
+    });
+  /** Returns when it is announced next, and whether it is heard then. @param {Schedule} s */
+  const next = (s) =>
+    [
+      !s.enabled ? t("off") : s.next_at ? t("schedule.next", { when: when(s.next_at) }) : t("schedule.never"),
+      s.skip_at && t("schedule.skips", { when: when(s.skip_at) }),
+      s.enabled && s.next_at && !s.urgent && speaker.quietAt(s.next_at),
+      s.name !== s.message && s.name,
+    ]
+      .filter(Boolean)
+      .join(" · ");
   /** @param {Schedule} s */
   const remove = (s) =>
     requested.run(async () => {
@@ -116,6 +139,20 @@ export function schedules(shared, voices) {
       await receive({});
       refocus("schedules-title");
     });
+  /**
+   * @param {Schedule} s
+   * @param {"edit" | "remove" | "schedule.skip" | "schedule.restore"} verb
+   * @param {() => unknown} act
+   */
+  const press = (s, verb, act) =>
+    html`<button
+      ?disabled=${!shared.may}
+      aria-describedby=${why}
+      aria-label=${`${t(verb)}: ${s.name}`}
+      @click=${act}
+    >
+      ${t(verb)}
+    </button>`;
   /** @param {Schedule} s */
   const stub = (s) =>
     html`<li class=${s.enabled ? "" : "off"}>
@@ -123,14 +160,7 @@ export function schedules(shared, voices) {
         <strong>${times(s)}</strong>
         ${s.time_zone && s.time_zone !== timeZone ? html` <small>${s.time_zone}</small>` : nothing}
         <p class="quote">${text(s)}</p>
-        <small>
-          ${!s.enabled
-            ? t("off")
-            : s.next_at
-              ? t("schedule.next", { when: when(s.next_at) })
-              : t("schedule.never")}
-          ${s.name === s.message ? "" : ` · ${s.name}`}
-        </small>
+        <small>${next(s)}</small>
         ${voices.warning(s)}
       </div>
       <div class="row">
@@ -145,21 +175,22 @@ export function schedules(shared, voices) {
           />
           ${t("on")}
         </label>
-        <button
-          ?disabled=${!shared.may}
-          aria-describedby=${why}
-          @click=${() => remove(s)}
-          aria-label=${t("schedule.removelabel", { name: s.name })}
-        >
-          ${t("remove")}
-        </button>
+        ${s.skip_at || (s.enabled && s.next_at)
+          ? press(s, s.skip_at ? "schedule.restore" : "schedule.skip", () => skip(s))
+          : nothing}
+        ${press(s, "edit", () => edit(s))} ${press(s, "remove", () => remove(s))}
       </div>
     </li>`;
   return {
     receive,
-    /** @param {Omit<Schedule, "id">} plan @returns {Promise<Schedule>} */
-    async create(plan) {
-      const s = await api("POST", "/api/schedules", plan);
+    /**
+     * Creates a schedule, or replaces one.
+     * @param {string | undefined} id
+     * @param {Omit<Schedule, "id">} plan
+     * @returns {Promise<Schedule>}
+     */
+    async save(id, plan) {
+      const s = await (id ? api("PUT", url`/api/schedules/${id}`, plan) : api("POST", "/api/schedules", plan));
       await receive({});
       return s;
     },
