@@ -142,7 +142,7 @@ func TestAdmin_sound(t *testing.T) {
 		"a setting of the environment can be changed, or another one cannot")
 	b.set("#quiet-from", "22:00")
 	b.set("#quiet-to", "07:00")
-	b.choose("#QUIET_MODE", "Spoken afterwards")
+	b.choose("#QUIET_MODE", "spoken afterwards")
 	b.set("#VOLUME", "35")
 	b.press("main form .primary")
 	b.says("main [role=status]", "Saved")
@@ -275,13 +275,16 @@ func TestAdmin_voices(t *testing.T) {
 	b.looks("admin-voices")
 }
 
-// If the catalog of voices cannot be read, the page says why until the next search.
+// If the catalog of voices cannot be read, the page says so until the next search, and why in a disclosure.
 func TestAdmin_noCatalog(t *testing.T) {
 	b := newAdministration(t, "VOICES_URL=http://127.0.0.1:1/voices.json")
 	b.expect("503")
-	const message = "The catalog of voices cannot be read: fetch the catalog"
+	const message = "The catalog of voices cannot be reached."
 	b.openPart("voices", "main .alert")
 	b.says("main .alert", message)
+	check.That(t, !b.is(`$("main .alert").innerText.includes("fetch the catalog")`), "the reason is not folded")
+	b.press("main .alert summary")
+	b.says("main .alert [lang=en]", "The catalog of voices cannot be read: fetch the catalog")
 	b.press(`[aria-label^="Listen to "]`)
 	b.shows(`[aria-label^="Listen to "][aria-pressed="true"]`)
 	b.says("main .alert", message)

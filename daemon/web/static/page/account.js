@@ -1,8 +1,8 @@
 // The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, meta, formatTime, signInAddress, alertBox, imported, problemOf, requests, loading, language, url,
-  submitted,
+  t, label, api, session, meta, formatTime, signInAddress, alertBox, imported, problemOf, requests, loading, language,
+  url, submitted,
 } from "./ui.js";
 
 /** @type {Page} */

@@ -2,8 +2,8 @@
 // users, invites, API tokens, and the voices of the catalog.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, alertBox, imported, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
-  refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
+  t, label, api, alertBox, imported, problemOf, formatTime, percent, number, megabytes, language, command, loading,
+  readOut, refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
 const day = 86400; // seconds

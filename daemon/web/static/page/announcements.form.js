@@ -2,8 +2,8 @@
 import { html, nothing } from "./lit-html.js";
 import { reason, ended } from "./announcements.shared.js";
 import {
-  t, label, api, when, timeZone, weekdays, dayName, cronOf, parseCron, imported, alertBox, sentence, Problem, requests, readOut,
-  refocus, store, stored, wrongOf, valued, submitted,
+  t, label, api, when, timeZone, weekdays, dayName, cronOf, parseCron, imported, alertBox, sentence, Problem,
+  requests, readOut, refocus, store, stored, wrongOf, valued, submitted,
 } from "./ui.js";
 
 const minRate = 60;
@@ -77,7 +77,8 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   const opened = ["title", "priority", "volume", "ttl", "sound", "chime", "repeat"].some((name) => kept[name]);
   /** Keeps the draft until the tab is closed, and renders it. */
   const changed = () => {
-    if (!editing) store(`draft.${usual}`, JSON.stringify({ ...draft, days: [...draft.days], room: [...draft.room] }), "sessionStorage");
+    const all = JSON.stringify({ ...draft, days: [...draft.days], room: [...draft.room] });
+    if (!editing) store(`draft.${usual}`, all, "sessionStorage");
     return update();
   };
   // Once the other options are open:

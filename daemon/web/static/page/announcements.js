@@ -127,7 +127,8 @@ export function announcements({ update, me }) {
     render: () =>
       html`<div class="desk">
         <div>
-          ${favorites.any() ? favorites.render() : nothing}${create.render()}${favorites.any() ? nothing : favorites.render()}
+          ${favorites.any() ? favorites.render() : nothing} ${create.render()}
+          ${favorites.any() ? nothing : favorites.render()}
         </div>
         <div>${air.render()}${speaker.render()}${air.recent()}</div>
         <div>${plans.render()}</div>

@@ -1,8 +1,8 @@
 // The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, imported, problemOf,
-  pennant, signInAddress, loading, url,
+  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, imported,
+  problemOf, pennant, signInAddress, loading, url,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 

@@ -642,13 +642,19 @@ export const gradesOf = (p) =>
 export const tiredness = (fatigue) =>
   fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired";
 
-/** Renders what a problem's code says, and in a disclosure the server's words. @param {Problem | null} problem */
+/**
+ * Renders what a problem's code says, and in a disclosure the server's words, which alone say what is invalid.
+ * @param {Problem | null} problem
+ */
 export const alertBox = (problem) =>
   problem
     ? html`<div class="alert" role="alert">
         <p>${problem.message}</p>
         ${problem.detail
-          ? html`<details><summary>${t("details")}</summary><p lang="en">${sentence(problem.detail)}</p></details>`
+          ? html`<details ?open=${problem.code === "invalid"}>
+              <summary>${t("details")}</summary>
+              <p lang="en">${sentence(problem.detail)}</p>
+            </details>`
           : nothing}
       </div>`
     : nothing;
