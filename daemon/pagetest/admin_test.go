@@ -216,7 +216,7 @@ func TestAdmin_people(t *testing.T) {
 	check.Contains(t, b.confirm(`[aria-label="Remove as administrator: Bob"]`, true), "Bob", "the question")
 	b.await(`$('[aria-label="Make administrator: Bob"]')`)
 	check.Contains(t, b.confirm(`[aria-label="Disable: Bob"]`, false), "Bob", "the question")
-	b.is(`!$("#users .tag.hot")`)
+	check.That(t, b.is(`!$("#users .tag.hot")`), "disabled although that was not confirmed")
 	b.confirm(`[aria-label="Disable: Bob"]`, true)
 	b.says("#users .tag.hot", "Disabled")
 	check.Equal(t, bob.status("GET", "/api/auth/me"), 401, "the status of a disabled account")

@@ -250,7 +250,9 @@ export function voices({ gate, update }) {
   let heard = ""; // the voice that is played, or was
   /** Plays a sample of a voice, or stops it. @param {Installed} v */
   const listen = async (v) => {
-    player ??= (await imported(import("./speech.js"))).newPlayer(update, gate.run);
+    const module = await gate.run(() => imported(import("./speech.js")));
+    if (!module) return;
+    player ??= module.newPlayer(update, gate.run);
     const again = Boolean(player.state) && heard === v.name;
     player.stop();
     heard = v.name;

@@ -195,11 +195,11 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     e.preventDefault();
     /** @type {HTMLTextAreaElement} */ (e.target).form?.requestSubmit();
   };
-  const listen = () =>
-    requested.run(async () => {
-      listener ??= (await imported(import("./speech.js"))).newPlayer(update, requested.run);
-      await listener.toggle(spoken(), draft.rate);
-    });
+  const listen = async () => {
+    const module = await requested.run(() => imported(import("./speech.js")));
+    listener ??= module?.newPlayer(update, requested.run) ?? null;
+    await listener?.toggle(spoken(), draft.rate || undefined);
+  };
   const show = () =>
     requested.run(async () => {
       shown = "";
