@@ -355,7 +355,7 @@ func TestPage_missingFile(t *testing.T) {
 		b.is(`(location.href = "/kiosk", true)`)
 		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
 		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
-		b.await(`!reloading && $(".wall-join .qr path") && getComputedStyle($(".wall-empty")).display === "grid"`)
+		b.await(`!reloading && $(".wall-join .qr path") && getComputedStyle($(".wall-clock")).display === "grid"`)
 	}
 }
 

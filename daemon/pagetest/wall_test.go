@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ const clipped = `(() => {
 	const screen = { left: -8, top: -8, right: innerWidth + 8, bottom: innerHeight + 8 };
 	const inside = (r, of) => r.left >= of.left - 1 && r.top >= of.top - 1 && r.right <= of.right + 1 &&
 		r.bottom <= of.bottom + 1;
-	for (const e of $$(".wall *:not(svg *):not(.screen):not(.unseen)")) {
+	for (const e of $$(".wall *:not(svg *):not(.screen):not(.unseen):not(.alarm .longer *)")) {
 		const r = e.getBoundingClientRect();
 		if (!r.width) continue;
 		const name = e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 30);
@@ -168,11 +169,15 @@ func TestWall_quietHours(t *testing.T) {
 	b.await(`$(".wall-join")`)
 	b.is(`(globalThis.at = began + 61000, event("quiet", { active: true, until: ` + until + `, reason: "hours" }))`)
 	b.await(`$(".wall.dark")`)
-	b.is(`event("announcement", { id: "a", status: "playing", position: 0, message: "Fire!", urgent: true,
-		created_at: new Date(at).toISOString() })`)
-	b.says(".wall-air", "Fire!")
-	b.is(`event("announcement", { id: "a", status: "done", message: "Fire!", urgent: true,
-		created_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() })`)
+	b.send(said("Dinner is ready.", "playing"))
+	b.says(".wall-air", "Dinner is ready.")
+	b.send(said("Dinner is ready.", "done"))
+	b.await(`$(".wall.dark")`)
+	b.send(alarm("a", "Fire!", "playing"))
+	b.says(".alarm", "Fire!")
+	b.send(alarm("a", "Fire!", "done"))
+	b.is(`globalThis.at += 10000`)
+	b.send(wallEvent{"schedules", map[string]any{"schedules": []any{}}})
 	b.await(`$(".wall.dark")`)
 	b.is(`(globalThis.at = began + 3600000, stream.onerror())`) // the end of the hours needs no connection
 	b.says(".wall-stale", "Not connected")
@@ -205,6 +210,116 @@ func said(message, status string) wallEvent {
 	return wallEvent{"announcement", a}
 }
 
+// alarm returns the event of an urgent announcement.
+func alarm(id, message, status string) wallEvent {
+	e := said(message, status)
+	a := e.data.(map[string]any)
+	a["id"], a["urgent"], a["started_at"] = id, true, time.Now()
+	return e
+}
+
+// planned returns the event of schedules, of which the first is spoken in an hour, the other later.
+func planned(message string, urgent bool) wallEvent {
+	in := func(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339) }
+	return wallEvent{"schedules", map[string]any{"schedules": []map[string]any{
+		{"id": "b", "message": "Feed the cat.", "next_at": in(2 * time.Hour)},
+		{"id": "a", "message": message, "next_at": in(time.Hour), "urgent": urgent},
+		{"id": "off", "message": "Never."},
+	}}}
+}
+
+// send sends an event to the wall.
+func (b *tab) send(e wallEvent) {
+	b.t.Helper()
+	b.is(fmt.Sprintf(`event(%q, %s)`, e.kind, check.Must(json.Marshal(e.data))(b.t)))
+}
+
+// An urgent announcement takes the whole display while it is spoken and ten seconds more, the newest of several; its
+// capitals have a twelfth of the height up to 40 characters, a 24th beyond. A longer one than 200 moves until its end
+// was seen.
+func TestWall_urgent(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	const capital = `(() => {
+		const p = getComputedStyle($(".alarm p")), context = document.createElement("canvas").getContext("2d");
+		context.font = p.font;
+		return innerHeight / context.measureText("H").actualBoundingBoxAscent;
+	})()`
+	const whole = `(() => {
+		const r = $(".alarm").getBoundingClientRect();
+		return !r.x && !r.y && r.width === innerWidth && r.height === innerHeight;
+	})()`
+	for _, tt := range []struct {
+		length int
+		part   float64
+	}{{40, 12}, {41, 24}, {200, 24}, {201, 24}} {
+		message := strings.Repeat("The oven is on fire and the house too! ", 6)[:tt.length-1] + "!"
+		b.send(alarm("a", message, "playing"))
+		b.says(".alarm p", message)
+		b.await(`document.fonts.status === "loaded"`)
+		for _, size := range slices.Concat(sizes, [][2]int64{{800, 600}}) {
+			b.do(chromedp.EmulateViewport(size[0], size[1]))
+			b.await(whole)
+			got := value[float64](b, capital)
+			check.That(t, got <= tt.part, "%d characters at %v: 1/%.1f of the height", tt.length, size, got)
+			moves := value[int](b, `$(".alarm p").getAnimations().length`)
+			check.That(t, (moves > 0) == (tt.length > 200), "%d characters: %d movements", tt.length, moves)
+			if tt.length <= 200 {
+				whole := b.is(`$(".alarm div").scrollHeight <= $(".alarm div").clientHeight`)
+				check.That(t, whole, "%d characters at %v: cut", tt.length, size)
+			}
+		}
+	}
+	b.do(chromedp.EmulateViewport(800, 480))
+	b.send(alarm("a", strings.Repeat("The oven is on fire! ", 60), "playing"))
+	b.await(`$(".alarm p").innerText.length > 1000`)
+	const seen = `(() => {
+		const p = $(".alarm p"), box = $(".alarm div").getBoundingClientRect();
+		const at = (share) => {
+			const [a] = p.getAnimations();
+			a.currentTime = a.effect.getComputedTiming().endTime * share;
+			const r = p.getBoundingClientRect();
+			return [r.top - box.top, box.bottom - r.bottom].map((n) => Math.abs(n) < 1);
+		};
+		return [at(0)[0], at(1)[1]].join();
+	})()`
+	check.Equal(t, value[string](b, seen), "true,true", "begins with the first line, ends with the last")
+
+	b.send(alarm("b", "Leave the house!", "playing"))
+	b.says(".alarm p", "Leave the house!")
+	b.send(alarm("b", "Leave the house!", "done"))
+	b.says(".alarm p", "The oven is on fire!") // which is still spoken
+	b.send(alarm("a", "The oven is on fire!", "cancelled"))
+	b.is(`globalThis.at += 9900`)
+	b.send(wallEvent{"alive", struct{}{}})
+	b.drawn()
+	check.That(t, b.is(`$(".alarm")`), "gone after 9.9 s")
+	b.is(`globalThis.at += 200`)
+	b.send(wallEvent{"quiet", map[string]any{"active": false}})
+	b.await(`!$(".alarm") && $(".wall-join")`)
+}
+
+// When nothing is played the display has the time and the next announcement that will be heard.
+func TestWall_planned(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	quiet := map[string]any{"active": true, "reason": "switch", "until": time.Now().Add(90 * time.Minute)}
+	b.await(`$(".wall-clock time").innerText && getComputedStyle($(".wall-air")).display === "none"`)
+	b.send(planned("Trash day.", false))
+	b.says(".wall-air", "Trash day.")
+	b.send(wallEvent{"quiet", quiet})
+	b.says(".wall-air", "Feed the cat.")
+	b.send(planned("Trash day.", true))
+	b.says(".wall-air", "Trash day.")
+	b.send(wallEvent{"announcement", map[string]any{
+		"id": "once", "status": "scheduled", "message": "The cake is done.", "urgent": true, "created_at": time.Now(),
+		"speaks_at": time.Now().Add(10 * time.Minute),
+	}})
+	b.says(".wall-air", "The cake is done.")
+	b.send(said("Dinner is ready.", "playing"))
+	b.says(".wall-air", "Dinner is ready.")
+}
+
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
 // read from four meters, and each state is accessible.
 func TestAll_wallFits(t *testing.T) {
@@ -231,7 +346,7 @@ func TestAll_wallFits(t *testing.T) {
 		panels int
 		shows  string
 	}{
-		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
+		{"nothing", []wallEvent{wifi}, false, 1, ".wall-clock"},
 		{"playing", []wallEvent{
 			score("a", "Oakenvale Millers", 6, "Bramigast flies out to center."), said("Dinner is ready.", "playing"),
 		}, false, 1, ".wall-now"},
@@ -244,11 +359,15 @@ func TestAll_wallFits(t *testing.T) {
 		{"final", []wallEvent{{"final", over}, said(long, "playing"), wifi}, false, 1, ".wall-final"},
 		{"idle", []wallEvent{
 			{"final", &earlier}, season, {"game", pending}, said(long, "done"), wifi, quiet,
-		}, false, 5, ".wall-panel"},
+		}, false, 6, ".wall-panel"},
+		{"planned", []wallEvent{planned(long, false)}, false, 1, ".wall-air"},
+		{"alarm", []wallEvent{alarm("a", "The oven in the upstairs kitchen is burning", "playing")}, false, 1, ".long"},
+		{"alarm-short", []wallEvent{alarm("a", "The oven is on fire!", "playing")}, false, 1, ".alarm"},
+		{"alarm-long", []wallEvent{alarm("a", long, "playing")}, false, 1, ".alarm .longer"},
 	} {
 		b := newWall(t, s)
 		for _, e := range tt.events {
-			b.is(fmt.Sprintf(`event(%q, %s)`, e.kind, check.Must(json.Marshal(e.data))(t)))
+			b.send(e)
 		}
 		if tt.lost {
 			b.is(`stream.onerror()`)
@@ -292,7 +411,7 @@ func (b *tab) fitsEverywhere(name string) {
 func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	wall, anna := beginTwo(t)
 	wall.open("/kiosk")
-	wall.says(".wall-empty", "field is empty")
+	wall.says(".wall-clock", "field is empty")
 	wall.shows(".wall-join .qr path")
 	wall.looks("kiosk-empty")
 	anna.join("Anna")

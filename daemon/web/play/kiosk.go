@@ -31,7 +31,8 @@ func (h *handlers) kioskRoutes() []web.Route {
 			"in words), `final` with the same and a result for the one that ended last, `gone` with {id} when a game " +
 			"is cancelled or has ended. `season` with the first rows of the standings and the leaders. " +
 			"`announcement` with an Announcement, without its sender, for the last ones that ended and those that " +
-			"have not; `quiet` with what GET /quiet returns. Each is sent at the beginning and when it changes. " +
+			"have not; `quiet` and `schedules` with what GET /quiet and GET /schedules return. Each is sent at the " +
+			"beginning and when it changes. " +
 			"`wifi` with {ssid, code}, if WALL_WIFI_SSID is set, only to clients on the host itself and to " +
 			"administrators. `alive` is sent every 15 seconds.",
 		Responses: endless(),
@@ -102,6 +103,9 @@ func (s *displayStream) begin(r *http.Request, games []protocol.Game) error {
 	if err := s.sendControl(control.ChangedQuiet); err != nil {
 		return err
 	}
+	if err := s.sendControl(control.ChangedSchedules); err != nil {
+		return err
+	}
 	return s.sendWiFi(r)
 }
 
@@ -135,12 +139,14 @@ func (s *displayStream) sendAnnouncement(change announce.Event) error {
 // sendAlive sends a heartbeat as an event, as scripts do not receive comments.
 func (s *displayStream) sendAlive() error { return s.Send("", "alive", struct{}{}) }
 
-// sendControl sends quiet, the only control that a display shows.
+// sendControl sends quiet and the schedules, the controls that a display shows.
 func (s *displayStream) sendControl(c control.Change) error {
-	if c != control.ChangedQuiet {
+	switch c {
+	case control.ChangedQuiet, control.ChangedSchedules:
+		return s.Send("", string(c), s.Changes.States()[c])
+	default:
 		return nil
 	}
-	return s.Send("", "quiet", s.Changes.State(c))
 }
 
 // sendMessage sends a change of a game.

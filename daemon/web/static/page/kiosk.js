@@ -1,10 +1,11 @@
-// The wall display: what is played, or else the last final, standings, leaders
-// and the next games; the announcements, and how to join. It takes no input,
-// reconnects without help, shows since when it is cut off, and is black in quiet hours.
+// The wall display: what is played, or else the time, the last final, standings,
+// leaders and the next games; the announcements, and how to join. An urgent
+// announcement takes all of it. It takes no input, reconnects without help, shows
+// since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
-  figure, innings, unbroken, cells, columns,
+  figure, innings, unbroken, cells, columns, language, when,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 
@@ -15,12 +16,16 @@ const finalAlone = 15 * 60e3; // a final is shown before anything else that is n
 const finalAge = 24 * 3600e3; // a final is shown at all
 const idleGame = 30 * 60e3; // without a move until a game no longer counts as played
 const aired = 10 * 60e3; // an announcement is shown after its end
+const alarmed = 10e3; // an urgent one takes the whole display after its end
 const lit = 60e3; // after the last input in quiet hours
 const pointed = 3e3; // the pointer is shown after the last input
 
 const maxGames = 6;
 const maxRows = 6;
 const maxInnings = 9;
+const largest = 40; // characters of an urgent announcement in capitals of a twelfth of the height
+const still = 200; // characters of one that does not move
+const perSecond = 15; // characters that are spoken
 const categories = ["avg", "hr", "rbi", "era", "w", "so"];
 
 /**
@@ -31,7 +36,9 @@ const categories = ["avg", "hr", "rbi", "era", "w", "so"];
  * pitcher: { name: string, outs: number, so: number }, text: string[], paused?: boolean, result?: { how: string }
  * }} Score
  * @typedef {{ season: number, standings: Api["Standing"][], leaders: Api["Category"][] }} Season
- * @typedef {{ kind: "game" | "standings" | "leaders" | "next" | "announced" | "empty", score?: Score }} Panel
+ * @typedef {{ kind: "game" | "standings" | "leaders" | "next" | "announced" | "clock", score?: Score }} Panel
+ * @typedef {{ title?: string, message?: string, at: string, urgent?: boolean }} Planned
+ * @typedef {{ of: Announcement, until: number }} Alarm shown until then: forever while it is spoken
  */
 
 /**
@@ -48,6 +55,8 @@ class Wall {
     /** @type {Map<string, Game>} */ this.pending = new Map();
     /** @type {Map<string, Score>} */ this.scores = new Map();
     /** @type {Map<string, Announcement>} */ this.announcements = new Map();
+    /** @type {Schedule[]} */ this.schedules = [];
+    /** @type {Map<string, Alarm>} */ this.alarms = new Map();
     /** @type {Score | null} */ this.final = null;
     /** @type {Season | null} */ this.season = null;
     /** @type {{ active: boolean, until?: string, reason?: string } | null} */ this.quiet = null;
@@ -78,13 +87,51 @@ class Wall {
     wifi: (w) => {
       this.wifi = w;
     },
+    schedules: (s) => {
+      this.schedules = s.schedules;
+    },
     announcement: (a) => {
+      this.alarm(a);
       this.announcements.delete(a.id);
       if (a.message || !a.ended_at) this.announcements.set(a.id, a); // HISTORY=off keeps no texts
       for (const { id } of this.recent().slice(maxRows)) this.announcements.delete(id);
     },
     alive: () => {},
   };
+
+  /**
+   * Begins or ends the time for which an urgent announcement takes the whole display, by the display's clock.
+   * @param {Announcement} a
+   */
+  alarm(a) {
+    const now = Date.now();
+    const shown = this.alarms.get(a.id);
+    if (a.urgent && a.status === "playing") this.alarms.set(a.id, { of: a, until: Infinity });
+    else if (shown) shown.until = Math.min(shown.until, now + alarmed);
+    for (const [id, { until }] of this.alarms) if (until <= now) this.alarms.delete(id);
+  }
+
+  /** The urgent announcement that takes the whole display: the newest, before those that have ended. */
+  alarming() {
+    const now = Date.now();
+    return [...this.alarms.values()]
+      .filter(({ until }) => now < until)
+      .sort((a, b) => b.until - a.until || b.of.created_at.localeCompare(a.of.created_at))[0]?.of;
+  }
+
+  /** The announcement that is planned next and will be heard. @param {number} now @returns {Planned | undefined} */
+  planned(now) {
+    const once = [...this.announcements.values()].filter((a) => a.status === "scheduled");
+    return [...once.map((a) => ({ ...a, at: a.speaks_at })), ...this.schedules.map((s) => ({ ...s, at: s.next_at }))]
+      .filter((p) => Date.parse(p.at ?? "") > now && (p.urgent || !this.silentAt(p.at ?? "")))
+      .map((p) => ({ ...p, at: p.at ?? "" }))
+      .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))[0];
+  }
+
+  /** Whether do not disturb, as it is now, lasts until then. @param {string} at */
+  silentAt(at) {
+    return Boolean(this.quiet?.active && (!this.quiet.until || Date.parse(at) < Date.parse(this.quiet.until)));
+  }
 
   /** Announcements that were spoken, newest first. */
   recent() {
@@ -108,7 +155,7 @@ class Wall {
   /** Whether the display is black: in quiet hours, unless an announcement is spoken. @param {number} now */
   dark(now) {
     const hours = this.quiet?.active && this.quiet.reason === "hours" && now < Date.parse(this.quiet.until ?? "");
-    return hours && this.onAir(now)?.status !== "playing";
+    return hours && this.onAir(now)?.status !== "playing" && !this.alarming();
   }
 
   /** Returns what is shown by turns. @param {number} now @returns {Panel[]} */
@@ -122,12 +169,12 @@ class Wall {
     if (played.length)
       return [...played.slice(0, maxGames).map((score) => ({ kind: /** @type {const} */ ("game"), score })), ...final];
     if (age < finalAlone) return final;
-    /** @type {Panel[]} */ const idle = [...final];
+    /** @type {Panel[]} */ const idle = [{ kind: "clock" }, ...final];
     if (this.season?.standings.length) idle.push({ kind: "standings" });
     if (this.season?.leaders.some((c) => c.leaders.length)) idle.push({ kind: "leaders" });
     if (this.pending.size) idle.push({ kind: "next" });
     if (this.recent().length) idle.push({ kind: "announced" });
-    return idle.length ? idle : [{ kind: "empty" }];
+    return idle;
   }
 }
 
@@ -161,6 +208,7 @@ export function kiosk({ update }) {
                 void update();
               });
             if (type !== "alive") void update();
+            if (wall.alarms.size) setTimeout(update, alarmed);
           },
         ]),
       ),
@@ -202,6 +250,8 @@ export function kiosk({ update }) {
       const used = now - touched < pointed ? "used" : "";
       if (wall.dark(now) && now - touched > lit)
         return html`<main id="main" class="wall dark" tabindex="-1"><h1 class="unseen">Pressbox</h1></main>`;
+      const alarm = wall.alarming();
+      if (alarm) return wholeDisplay(alarm, now);
       const panels = wall.panels(now);
       const panel = panels[Math.floor(now / turn) % panels.length];
       const move = Math.floor(now / 60e3); // everything moves, so that nothing burns in
@@ -212,7 +262,7 @@ export function kiosk({ update }) {
         .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}
       >
         ${header(wall, now)} ${stale(state, last, now)}
-        <div class="wall-main">${render(panel, wall)}</div>
+        <div class="wall-main">${render(panel, wall, now)}</div>
         <aside class="wall-side" aria-label=${t("kiosk.join")}>
           <section class="wall-join">
             ${join}
@@ -231,7 +281,7 @@ export function kiosk({ update }) {
               </section>`
             : others(wall, panel, wall.onAir(now) ? 1 : 3)}
         </aside>
-        ${air(wall.onAir(now))}
+        ${air(wall.onAir(now), wall.planned(now))}
       </main>`;
     },
     close: () => {
@@ -245,7 +295,7 @@ export function kiosk({ update }) {
 
 /** @param {string | number} at */
 const clock = (at) =>
-  new Date(at).toLocaleTimeString(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
+  new Date(at).toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
 
 /** @param {Wall} wall @param {number} now */
 const header = (wall, now) =>
@@ -269,8 +319,8 @@ function stale(state, last, now) {
   </p>`;
 }
 
-/** @param {Panel} panel @param {Wall} wall */
-function render(panel, wall) {
+/** @param {Panel} panel @param {Wall} wall @param {number} now */
+function render(panel, wall, now) {
   switch (panel.kind) {
     case "game":
       return panel.score ? board(panel.score) : nothing;
@@ -307,8 +357,12 @@ function render(panel, wall) {
             )}
         </ul>
       </section>`;
-    default:
-      return html`<section class="wall-panel wall-empty"><p>${t("kiosk.quiet")}</p></section>`;
+    case "clock":
+      return html`<section class="wall-panel wall-clock">
+        <time>${clock(now)}</time>
+        <p>${new Date(now).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" })}</p>
+        <p>${t("kiosk.quiet")}</p>
+      </section>`;
   }
 }
 
@@ -373,7 +427,7 @@ function board(s) {
 function situation(s) {
   const base = (/** @type {number} */ i) => (s.now.bases[i] ? "base taken" : "base");
   return html`<div class="wall-now">
-    <svg viewBox="10 0 80 60" role="img" aria-label=${t("kiosk.bases", { n: s.now.bases.filter(Boolean).length })}>
+    <svg viewBox="8 0 84 56" role="img" aria-label=${t("kiosk.bases", { n: s.now.bases.filter(Boolean).length })}>
       <rect class=${base(0)} x="66" y="30" width="20" height="20" transform="rotate(45 76 40)"></rect>
       <rect class=${base(1)} x="40" y="6" width="20" height="20" transform="rotate(45 50 16)"></rect>
       <rect class=${base(2)} x="14" y="30" width="20" height="20" transform="rotate(45 24 40)"></rect>
@@ -482,23 +536,55 @@ function others(wall, panel, most) {
     : nothing;
 }
 
-/** @param {Announcement | undefined} a */
-function air(a) {
-  const text = a ? shortened([a.title, a.message].filter(Boolean).join(". "), 160) : "";
+/** Returns what an announcement says. @param {{ title?: string, message?: string, sound?: string }} a */
+const said = (a) =>
+  [a.title, a.message || (a.sound && label("say.sound", a.sound, label("say.chime", a.sound)))]
+    .filter(Boolean)
+    .join(". ");
+
+/**
+ * Renders an urgent announcement over the whole display. A text that does not fit moves while it is spoken.
+ * @param {Announcement} a
+ * @param {number} now
+ */
+function wholeDisplay(a, now) {
+  const text = said(a);
+  const size = sizeOf(text, largest, still);
+  const spoken = text.length / perSecond;
+  const since = a.started_at ? (now - Date.parse(a.started_at)) / 1e3 : 0;
+  return html`<main id="main" class="wall alarm" tabindex="-1">
+    <h1><span class="ball" aria-hidden="true"></span>${t("say.urgenttag")} · ${clock(a.started_at ?? a.created_at)}</h1>
+    <div class=${size}>
+      <p role="alert" lang="en" .style=${`--spoken:${spoken}s;--since:${-Math.max(0, Math.min(since, spoken))}s`}>
+        ${text}
+      </p>
+    </div>
+  </main>`;
+}
+
+/**
+ * Renders what is or was on the air, or else the next that is planned.
+ * @param {Announcement | undefined} a
+ * @param {Planned | undefined} planned
+ */
+function air(a, planned) {
+  const of = a ?? planned;
+  const text = of ? shortened(said(of), 160) : "";
   return html`<section
-    class=${`wall-air ${a?.urgent ? "urgent" : ""} ${a ? "" : "idle"}`}
+    class=${`wall-air ${a?.urgent ? "urgent" : ""} ${of ? "" : "idle"}`}
     aria-live="polite"
     aria-label=${t("queue.title")}
   >
-    ${a
-      ? html`<h2>
-            ${a.status === "playing"
-              ? t("queue.title")
-              : a.ended_at
-                ? formatTime(a.ended_at)
-                : label("status", a.status)}
-          </h2>
+    ${of
+      ? html`<h2>${airTitle(a, planned)}</h2>
           <p class=${sizeOf(text, 60, 110)} lang="en">${text}</p>`
       : nothing}
   </section>`;
+}
+
+/** @param {Announcement | undefined} a @param {Planned | undefined} planned */
+function airTitle(a, planned) {
+  if (!a) return t("kiosk.planned", { when: when(planned?.at ?? "") });
+  if (a.status === "playing") return t("queue.title");
+  return a.ended_at ? formatTime(a.ended_at) : label("status", a.status);
 }

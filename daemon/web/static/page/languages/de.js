@@ -1140,6 +1140,7 @@ const texts = {
   "kiosk.bases": "{n} Läufer auf Base",
   "kiosk.quiet": "Das Feld ist leer. Wer spielt mit?",
   "kiosk.next": "Nächste Spiele",
+  "kiosk.planned": "Nächste Durchsage: {when}",
   "kiosk.announced": "Durchgesagt",
   "kiosk.until": "Bitte nicht stören bis {when}",
   "kiosk.join": "Zum Mitspielen scannen",

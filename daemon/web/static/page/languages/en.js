@@ -1120,6 +1120,7 @@ const texts = {
   "kiosk.bases": counted("{n} runner on base", "{n} runners on base"),
   "kiosk.quiet": "The field is empty. Who’s in?",
   "kiosk.next": "Next games",
+  "kiosk.planned": "Next announcement: {when}",
   "kiosk.announced": "Announced",
   "kiosk.until": "Do not disturb until {when}",
   "kiosk.join": "Scan to play",
