@@ -358,7 +358,7 @@ func speak(b *testing.B, url, text string) (first, last time.Duration, samples i
 	const header = 44 // bytes
 	began := time.Now()
 	resp := check.Must(http.Post(url+"/v1/audio/speech",
-		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(b)
+		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q, "response_format": "wav"}`, text))))(b)
 	defer resp.Body.Close()
 	check.Require(b, resp.StatusCode == http.StatusOK, "POST /v1/audio/speech: status %d", resp.StatusCode)
 	check.Must(io.ReadFull(resp.Body, make([]byte, header+2)))(b)

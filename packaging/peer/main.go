@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	sherpa "github.com/k2-fsa/sherpa-onnx-go-linux"
 )
@@ -53,6 +54,12 @@ func run(args []string) error {
 
 // A config is the part of a Piper voice's config that sherpa-onnx needs.
 type config struct {
+	Audio struct {
+		SampleRate int `json:"sample_rate"`
+	} `json:"audio"`
+	Espeak struct {
+		Voice string `json:"voice"`
+	} `json:"espeak"`
 	PhonemeIDs map[string][]int `json:"phoneme_id_map"`
 	Inference  struct {
 		NoiseScale  float32 `json:"noise_scale"`
@@ -79,6 +86,14 @@ func load(model, data string) (*sherpa.OfflineTts, error) {
 	if err := os.WriteFile(tokens, c.tokens(), 0o600); err != nil {
 		return nil, err
 	}
+	weights, err := os.ReadFile(model) //nolint:gosec // the benchmark names it
+	if err != nil {
+		return nil, err
+	}
+	model = filepath.Join(dir, "model.onnx")
+	if err := os.WriteFile(model, append(weights, c.metadata()...), 0o600); err != nil {
+		return nil, err
+	}
 	// Zeros mean the defaults of sherpa-onnx.
 	tts := sherpa.NewOfflineTts(&sherpa.OfflineTtsConfig{
 		Model: sherpa.OfflineTtsModelConfig{
@@ -98,11 +113,33 @@ func load(model, data string) (*sherpa.OfflineTts, error) {
 	return tts, nil
 }
 
-// tokens returns the phonemes with their ids in the format of sherpa-onnx.
+// tokens returns the phonemes with their ids in the format of sherpa-onnx, which knows those of one character.
 func (c config) tokens() []byte {
 	var b []byte
 	for phoneme, ids := range c.PhonemeIDs {
-		b = fmt.Appendf(b, "%s %d\n", phoneme, ids[0])
+		if utf8.RuneCountInString(phoneme) == 1 {
+			b = fmt.Appendf(b, "%s %d\n", phoneme, ids[0])
+		}
+	}
+	return b
+}
+
+// metadata returns what sherpa-onnx wants to find in the model, as fields of ONNX's ModelProto: appended to a file,
+// repeated fields are added to those in it.
+func (c config) metadata() []byte {
+	var b []byte
+	for _, p := range [][2]string{
+		{"comment", "piper"}, {"language", "English"}, {"voice", c.Espeak.Voice}, {"has_espeak", "1"},
+		{"n_speakers", "1"}, {"sample_rate", strconv.Itoa(c.Audio.SampleRate)},
+	} {
+		var entry []byte
+		for i, text := range p {
+			entry = append(entry, byte(i+1)<<3|2, byte(len(text)))
+			entry = append(entry, text...)
+		}
+		const metadataProps = 14
+		b = append(b, metadataProps<<3|2, byte(len(entry)))
+		b = append(b, entry...)
 	}
 	return b
 }
