@@ -63,7 +63,7 @@ func (s *Server) Decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if err != nil {
 		return err
 	}
-	return s.schemas.decode(text, v)
+	return s.decodeValid(text, v)
 }
 
 // DecodeOptional is Decode for a body that may be missing, which leaves v
@@ -76,7 +76,15 @@ func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, v any) e
 	if err := checkContentType(r); err != nil {
 		return err
 	}
-	return s.schemas.decode(text, v)
+	return s.decodeValid(text, v)
+}
+
+func (s *Server) decodeValid(text []byte, v any) error {
+	all, err := s.schemas()
+	if err != nil {
+		return err
+	}
+	return all.decode(text, v)
 }
 
 // ReadBody returns the body of a request, of at most [MaxBody] bytes.

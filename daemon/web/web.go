@@ -76,15 +76,15 @@ type Server struct {
 	requests       requestLog
 	probes         probes
 	origins        *http.CrossOriginProtection
-	posts          *limits.Limiter // of routes with Limited, by address
-	administration *limits.Limiter // of routes for administrators' accounts, by address
-	writes         writeRows       // of the other routes that save something
-	closing        chan struct{}   // closed when streams must end
-	stop           sync.Once       // closes closing
-	activity       activity        // of the network
-	conns          connTracker     // connections that outlive their request
-	schemas        schemas         // of request bodies
-	problems       []Problems      // of the packages of routes
+	posts          *limits.Limiter         // of routes with Limited, by address
+	administration *limits.Limiter         // of routes for administrators' accounts, by address
+	writes         writeRows               // of the other routes that save something
+	closing        chan struct{}           // closed when streams must end
+	stop           sync.Once               // closes closing
+	activity       activity                // of the network
+	conns          connTracker             // connections that outlive their request
+	schemas        func() (schemas, error) // of request bodies, compiled when the first is decoded
+	problems       []Problems              // of the packages of routes
 	page           *page
 	public         http.Handler
 	admin          http.Handler
@@ -133,14 +133,17 @@ func New(cfg Config) (*Server, error) {
 // Mount sets the routes of the server. Request bodies are checked against the
 // schemas of document, the routes' OpenAPI document, and problems are those of the errors
 // that the routes return. Mount must be called once, before the server is used.
-func (s *Server) Mount(routes []Route, document []byte, problems ...Problems) (err error) {
+func (s *Server) Mount(routes []Route, document func() ([]byte, error), problems ...Problems) {
 	s.problems = problems
-	if s.schemas, err = compileSchemas(document, routes); err != nil {
-		return err
-	}
+	s.schemas = sync.OnceValues(func() (schemas, error) {
+		text, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return compileSchemas(text, routes)
+	})
 	s.public = s.activity.count(s.guarded(s.router(routes, false)))
 	s.admin = s.requests.log(onSocket(s.router(routes, true)))
-	return nil
 }
 
 // Handler returns the handler of requests from the network.

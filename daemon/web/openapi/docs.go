@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	swgui "github.com/swaggest/swgui/v5/static"
 
@@ -15,9 +16,9 @@ import (
 	"pressbox/daemon/web/static"
 )
 
-// Documents holds both documents. [Documents.Build] sets them; [Documents.Routes]
-// may be called before.
-type Documents struct{ openAPI, asyncAPI []byte }
+// Documents makes both documents when the first request needs one. [Documents.Of] says of which routes;
+// [Documents.Routes] may be called before.
+type Documents struct{ openAPI, asyncAPI func() ([]byte, error) }
 
 // A document is an OpenAPI document.
 type document struct {
@@ -36,13 +37,11 @@ type socketDocument struct {
 	_          struct{}       `additionalProperties:"true"`
 }
 
-// Build sets the documents of the routes, and returns the OpenAPI document.
-func (d *Documents) Build(routes []web.Route, version string) (openAPI []byte, err error) {
-	if d.openAPI, err = Document(routes, version); err != nil {
-		return nil, err
-	}
-	d.asyncAPI, err = AsyncAPI(version)
-	return d.openAPI, err
+// Of sets the routes, and returns what makes their OpenAPI document.
+func (d *Documents) Of(routes []web.Route, version string) (openAPI func() ([]byte, error)) {
+	d.openAPI = sync.OnceValues(func() ([]byte, error) { return Document(routes, version) })
+	d.asyncAPI = sync.OnceValues(func() ([]byte, error) { return AsyncAPI(version) })
+	return d.openAPI
 }
 
 // Routes returns the routes of the documents and of Swagger UI. Swagger UI's own
@@ -83,10 +82,14 @@ func (d *Documents) Routes() []web.Route {
 	}
 }
 
-// serve returns a handler that responds with a document, which is set later.
-func serve(document *[]byte) web.Handler {
+// serve returns a handler that responds with a document, of which the maker is set later.
+func serve(document *func() ([]byte, error)) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return web.File("application/json", *document)(w, r)
+		text, err := (*document)()
+		if err != nil {
+			return err
+		}
+		return web.File("application/json", text)(w, r)
 	}
 }
 

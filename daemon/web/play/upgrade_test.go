@@ -29,7 +29,7 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	s := check.Must(web.New(cfg.Config))(t)
 	route := play.EchoRoute(s,
 		play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
-	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}"), play.Problem))
+	s.Mount([]web.Route{route}, nil, play.Problem)
 	server := &http.Server{Handler: s.Handler()}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()

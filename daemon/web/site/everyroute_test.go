@@ -402,7 +402,7 @@ func TestRoutes_clientCloses(t *testing.T) {
 		}
 	}
 	s := check.Must(web.New(webtest.NewRig(t).Config.Config))(t)
-	check.NoError(t, s.Mount(table, []byte(`{}`)))
+	s.Mount(table, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, r.Context())))
 	}))

@@ -55,7 +55,8 @@ func New(cfg Config) (*web.Server, error) {
 		return nil, err
 	}
 	docs := &openapi.Documents{}
-	return mount(s, routes(s, cfg, in, docs), docs, cfg.Version)
+	mount(s, routes(s, cfg, in, docs), docs, cfg.Version)
+	return s, nil
 }
 
 // OpenAPI returns the OpenAPI document of all routes.
@@ -76,10 +77,7 @@ func NewAccountAdmin(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = mount(s, slices.Concat(signin.AdminRoutes(s, in), play.AdminRoutes(s, cfg.Play)),
-		&openapi.Documents{}, cfg.Version); err != nil {
-		return nil, err
-	}
+	mount(s, slices.Concat(signin.AdminRoutes(s, in), play.AdminRoutes(s, cfg.Play)), &openapi.Documents{}, cfg.Version)
 	return s.AdminHandler(), nil
 }
 
@@ -98,12 +96,8 @@ func authenticator(cfg *Config) *signin.Authenticator {
 	return a
 }
 
-func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version string) (*web.Server, error) {
-	document, err := docs.Build(table, version)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Mount(table, document,
+func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version string) {
+	s.Mount(table, docs.Of(table, version),
 		announcements.Problem, openai.Problem, control.Problem,
 		hooks.Problem, sounds.Problem, push.Problem, signin.Problem, play.Problem, admin.Problem)
 }
