@@ -319,12 +319,13 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	}
 }
 
-// smallScreens are those of phones, and of displays at a Raspberry Pi.
-var smallScreens = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1024, 600}}
+// screens are those of phones, of displays at a Raspberry Pi, of laptops and of a television.
+var screens = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1024, 600}, {1366, 768}, {1920, 1080}}
 
 // outside returns what is not to be seen, or not to be hit, of the elements on the screen, and the names that are cut.
 const outside = `$$(".situation .score b, .situation .inning, .diamond, .lamps, .field, .headline .moment," +
-	".matchup > :nth-child(-n+2) .player-name, .calls button, .pick").flatMap((e) => {
+	".matchup > :nth-child(-n+2) .player-name, .calls button, .pick" +
+	(innerWidth > 1100 ? ", .offers summary, .matchup > :nth-child(-n+2)" : "")).flatMap((e) => {
 	const name = e.className.baseVal ?? e.className, text = e.textContent.trim();
 	const r = e.getBoundingClientRect(), hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
 	if (r.width < 12 || r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) {
@@ -337,9 +338,9 @@ const outside = `$$(".situation .score b, .situation .inning, .diamond, .lamps, 
 	return /button|label/i.test(e.tagName) && r.height < least ? [text + " is " + r.height + " high"] : [];
 })`
 
-// On a small screen all that a turn needs is on one screen without scrolling: score, inning, bases, count, batter and
-// pitcher, last play and the calls; at bat, and in the field with the most calls.
-func TestAll_gameSmallScreen(t *testing.T) {
+// All that a turn needs is on one screen without scrolling: score, inning, bases, count, batter and pitcher, last play
+// and the calls; at bat, and in the field with the most calls.
+func TestAll_gameOneScreen(t *testing.T) {
 	b := begin(t)
 	id := b.hotSeat(nil)
 	b.plays(id)
@@ -348,7 +349,7 @@ func TestAll_gameSmallScreen(t *testing.T) {
 	b.open("/games/" + id)
 	b.settle()
 	fits := func(turn string, calls int) {
-		for _, size := range smallScreens {
+		for _, size := range screens {
 			b.do(chromedp.EmulateViewport(size[0], size[1]))
 			b.drawn()
 			if n := b.count(".calls button, .pick input"); n < calls {
@@ -356,6 +357,10 @@ func TestAll_gameSmallScreen(t *testing.T) {
 			}
 			if missing := value[[]string](b, outside); len(missing) > 0 {
 				t.Errorf("%s, %d × %d:\n%s", turn, size[0], size[1], strings.Join(missing, "\n"))
+			}
+			if screenshots != "" {
+				name := fmt.Sprintf("game-%s-%d.png", strings.ReplaceAll(turn, " ", "-"), size[0])
+				b.shoot(filepath.Join(screenshots, name), chromedp.CaptureScreenshot())
 			}
 		}
 		b.do(chromedp.EmulateViewport(360, 740), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 400)`))

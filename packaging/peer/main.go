@@ -129,8 +129,12 @@ func (c config) tokens() []byte {
 func (c config) metadata() []byte {
 	var b []byte
 	for _, p := range [][2]string{
-		{"comment", "piper"}, {"language", "English"}, {"voice", c.Espeak.Voice}, {"has_espeak", "1"},
-		{"n_speakers", "1"}, {"sample_rate", strconv.Itoa(c.Audio.SampleRate)},
+		{"comment", "piper"},
+		{"language", "English"},
+		{"voice", c.Espeak.Voice},
+		{"has_espeak", "1"},
+		{"n_speakers", "1"},
+		{"sample_rate", strconv.Itoa(c.Audio.SampleRate)},
 	} {
 		var entry []byte
 		for i, text := range p {

@@ -420,9 +420,9 @@ class Match {
     const over = Boolean(book.result) && !moment;
     const at = moment?.before ?? book.last;
     return html`<div class=${over ? "game over" : "game"}>
-      <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
-      ${this.banner()} ${scene.scoreboard(at, over)} ${scene.situation(at?.now, over)}
-      <div class="playfield">
+      ${this.banner()}
+      <div class="now">
+        ${scene.scoreboard(at, over)} ${scene.situation(at?.now, over)}
         <section class="leaf park" aria-label=${t("game.park")}>
           <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
           ${over || !this.stage
@@ -431,21 +431,19 @@ class Match {
               ? this.stage.matchup.root
               : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
         </section>
-        <div class="side">
-          ${over
-            ? nothing
-            : this.showLast(
-                moment?.entry ??
-                  book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")),
-              )}
-          ${over
-            ? (this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading())
-            : moment
-              ? noChange
-              : this.decisions?.render(game)}
-          ${this.tabs(game, scene, moment?.entry.rev)}
-        </div>
+        ${over
+          ? nothing
+          : this.showLast(
+              moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")),
+            )}
+        ${over
+          ? (this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading())
+          : moment
+            ? noChange
+            : this.decisions?.render(game)}
       </div>
+      <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
+      ${this.tabs(game, scene, moment?.entry.rev)}
     </div>`;
   }
 

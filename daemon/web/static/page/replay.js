@@ -107,83 +107,81 @@ export function replay({ params, update }) {
         );
       const end = i === plays.length - 1 && game.status === "finished";
       return html`<div class="game">
-        <div class="game-head">
-          ${gameTitle(game)}
-          <p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
-        </div>
-        ${scene.scoreboard(at, end)} ${scene.situation(at.now, end)}
-        <div class="playfield">
+        <div class="now">
+          ${scene.scoreboard(at, end)} ${scene.situation(at.now, end)}
           <section class="leaf park" aria-label=${t("game.park")}>
             <div class="stage">${scene.field(at, end)}</div>
           </section>
-          <div class="side">
-            <section
-              class="leaf panel"
-              .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)}
-              aria-labelledby="moment"
-            >
-              <p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
-              <h2 id="moment" class="moment" lang="en" tabindex="-1">
-                ${at.text[0]} <span>${at.text.slice(1).join(" ")}</span>
-              </h2>
-              <input
-                type="range"
-                min="0"
-                max=${plays.length - 1}
-                .value=${String(i)}
-                aria-label=${t("replay.where")}
-                aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })}
-                @input=${valued((value) => show(Number(value), true))}
-              />
-              <p class="row">
-                <span class="transport">
-                  <button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button>
-                  <button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
-                  <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
-                  <button
-                    aria-label=${t("replay.next")}
-                    ?disabled=${i === plays.length - 1}
-                    @click=${() => show(i + 1)}
-                  >
-                    ›
-                  </button>
-                  <button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button>
-                </span>
-                <label class="inline">
-                  ${t("say.rate")}
-                  <select
-                    @change=${valued((_, { selectedIndex }) => {
-                      speed = selectedIndex;
-                      if (timer) {
-                        stop();
-                        play();
-                      }
-                    })}
-                  >
-                    ${speeds.map(
-                      (_, s) =>
-                        html`<option ?selected=${s === speed}>
-                          ${label("replay.speed", String(s))}
-                        </option>`,
-                    )}
-                  </select>
-                </label>
-                <button @click=${copyLink}>${copied ? t("invite.copied") : t("replay.copy")}</button>
-              </p>
-              <p class="hint keys">${t("replay.keys")}</p>
-              ${at.win === undefined ? nothing : scene.curve(at)}
-            </section>
-            <section
-              class="leaf scroller details"
-              tabindex="0"
-              role="region"
-              aria-label=${t("tab.plays")}
-              @click=${clicked}
-            >
-              <h2>${t("tab.plays")}</h2>
-              ${scene.plays(at.rev)}
-            </section>
-          </div>
+          <section
+            class="leaf panel"
+            .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)}
+            aria-labelledby="moment"
+          >
+            <p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
+            <h2 id="moment" class="moment" lang="en" tabindex="-1">
+              ${at.text[0]} <span>${at.text.slice(1).join(" ")}</span>
+            </h2>
+            <input
+              type="range"
+              min="0"
+              max=${plays.length - 1}
+              .value=${String(i)}
+              aria-label=${t("replay.where")}
+              aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })}
+              @input=${valued((value) => show(Number(value), true))}
+            />
+            <p class="row">
+              <span class="transport">
+                <button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button>
+                <button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
+                <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
+                <button
+                  aria-label=${t("replay.next")}
+                  ?disabled=${i === plays.length - 1}
+                  @click=${() => show(i + 1)}
+                >
+                  ›
+                </button>
+                <button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button>
+              </span>
+              <label class="inline">
+                ${t("say.rate")}
+                <select
+                  @change=${valued((_, { selectedIndex }) => {
+                    speed = selectedIndex;
+                    if (timer) {
+                      stop();
+                      play();
+                    }
+                  })}
+                >
+                  ${speeds.map(
+                    (_, s) =>
+                      html`<option ?selected=${s === speed}>
+                        ${label("replay.speed", String(s))}
+                      </option>`,
+                  )}
+                </select>
+              </label>
+              <button @click=${copyLink}>${copied ? t("invite.copied") : t("replay.copy")}</button>
+            </p>
+            <p class="hint keys">${t("replay.keys")}</p>
+            ${at.win === undefined ? nothing : scene.curve(at)}
+          </section>
+          <section
+            class="leaf scroller details"
+            tabindex="0"
+            role="region"
+            aria-label=${t("tab.plays")}
+            @click=${clicked}
+          >
+            <h2>${t("tab.plays")}</h2>
+            ${scene.plays(at.rev)}
+          </section>
+        </div>
+        <div class="game-head">
+          ${gameTitle(game)}
+          <p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
         </div>
       </div>`;
     },
