@@ -208,6 +208,7 @@ func TestAdmin_people(t *testing.T) {
 	b.openPart("people", "#users li:nth-child(2)")
 	b.pressNamed("Create an invite")
 	b.says("[aria-labelledby=invites-title] #secret code", "invite=xi_")
+	check.Equal(t, b.scan("#secret .qr"), value[string](b, `$("#secret code").innerText`), "the QR code of the invite")
 	b.looks("admin-people")
 	b.press("#invites button")
 	b.await(`!$("#invites")`)
@@ -316,6 +317,7 @@ func TestAdmin_backup(t *testing.T) {
 // Rooms, doctor's findings and the log are shown; the parts are usable by keyboard.
 func TestAdmin_parts(t *testing.T) {
 	b := newAdministration(t)
+	b.command("say", "--server", b.URL, "Lunch is ready.")
 	b.command("say", "--server", b.URL, "Dinner is ready.")
 	for _, part := range []struct{ name, selector, text string }{
 		{"rooms", "main .stubs li", "here"},
@@ -326,6 +328,10 @@ func TestAdmin_parts(t *testing.T) {
 		b.says(part.selector, part.text)
 		b.looks("admin-" + part.name)
 	}
+	b.do(chromedp.EmulateViewport(360, 740))
+	check.That(t, b.is(`$$("main tr > :nth-child(2)").every((e) => e.getBoundingClientRect().right < innerWidth)`),
+		"on a phone the statuses are cut")
+	b.do(chromedp.EmulateViewport(1280, 800))
 	b.do(chromedp.Focus(`.parts a[href="/admin?part=log"]`), chromedp.KeyEvent("\r"))
 	b.shows("main tbody tr")
 }

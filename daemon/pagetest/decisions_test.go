@@ -516,6 +516,8 @@ func TestGame_moment(t *testing.T) {
 		document.getAnimations().length > 0`) {
 		t.Error("the play is not drawn, or does not move")
 	}
+	check.That(t, b.is(`$$(".panel .waiting").every((e) => getComputedStyle(e).visibility === "hidden")`),
+		"the page waits for a manager who has called")
 	words := value[string](b, `$(".headline .moment").innerText.split(". ")[0]`)
 	if n := value[int](b, `$$("[aria-live], [role=status]")
 		.filter((e) => e.textContent.includes(`+quote(words)+`)).length`); n != 1 {

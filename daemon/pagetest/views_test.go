@@ -395,6 +395,42 @@ func TestCopy_insecure(t *testing.T) {
 	}
 }
 
+// What is wrong in the forms of the sign-in page has the focus.
+func TestSignIn_focus(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b := newTab(t, s)
+	newTab(t, s).join("Anna")
+	for _, tt := range []struct{ name, phrase, form, focus string }{
+		{"Anna", "wrong", "", "passphrase"},
+		{"Bob", "short", "new-", "new-passphrase"},
+		{"Anna", passphrase, "new-", "new-name"},
+	} {
+		b.toForms()
+		b.expect("422")
+		b.do(chromedp.SendKeys("#"+tt.form+"name", tt.name),
+			chromedp.SendKeys("#"+tt.form+"passphrase", tt.phrase+"\r"))
+		b.shows("[role=alert]")
+		b.await(`document.activeElement.id === %q`, tt.focus)
+		const described = `document.getElementById(document.activeElement.getAttribute("aria-describedby"))`
+		check.That(t, b.is(described+`.role === "alert"`), "what is wrong is not read out with %s", tt.focus)
+	}
+}
+
+// That the server does not respond is said no longer once it does.
+func TestPage_respondsAgain(t *testing.T) {
+	b := begin(t)
+	b.openAnnouncements()
+	b.expect("net::ERR_")
+	b.connected(false)
+	b.set("#message", "Dinner is ready.")
+	b.press("main form .primary")
+	b.says("main .alert", "Pressbox does not respond")
+	b.connected(true)
+	b.command("say", "--server", b.URL, "Lunch is ready.")
+	b.await(`!$("main .alert")`)
+}
+
 // A link to a view that is not loaded, while the server does not answer, says so instead of leaving the page; once the
 // server answers, the view is there.
 func TestPage_lostServer(t *testing.T) {

@@ -398,6 +398,9 @@ func TestGuards_securityHeaders(t *testing.T) {
 			"%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)
 		check.That(t, h.Get("X-Content-Type-Options") == "nosniff" && h.Get("Referrer-Policy") != "",
 			"%s %s: headers %v", tt.method, tt.path, h)
+		// Browsers ignore it on others than https and the host itself, and say so.
+		opener := map[string]string{"localhost": "same-origin"}[tt.host]
+		check.Equal(t, h.Get("Cross-Origin-Opener-Policy"), opener, "Cross-Origin-Opener-Policy of %s", tt.host)
 	}
 }
 

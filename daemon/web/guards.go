@@ -70,13 +70,15 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send Origin: null with our own forms
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		https := s.HTTPS(r)
 		infoOf(r.Context()).https = https
 		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if https || NamesLoopback(r.Host) { // elsewhere browsers ignore it, and say so on each page
+			h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		}
 		if s.cfg.Frontend != "" {
 			setCORS(h, r, s.cfg.Frontend)

@@ -51,6 +51,7 @@ type formsPage struct {
 	Code   string // invite in the link that the user opened; "" if none
 	Form   string // submitted form, "signin" or "create"; "" if none
 	Wrong  string // error of the submitted form
+	Field  string // "name", "passphrase" or "invite", which the error is about
 	Name   string // submitted name; the passphrase is not repeated
 }
 
@@ -206,15 +207,23 @@ func (h *handlers) showError(w http.ResponseWriter, r *http.Request, page formsP
 		status = http.StatusTooManyRequests
 		seconds := int((wait.Wait + time.Second - 1) / time.Second)
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		page.Wrong = fmt.Sprintf(translations[h.Language(r)].of(tooManyAttempts), seconds)
+		page.Wrong, page.Field = fmt.Sprintf(translations[h.Language(r)].of(tooManyAttempts), seconds), "passphrase"
 		return h.pages.show(w, h.Language(r), status, "forms", page)
 	}
-	for _, known := range []error{
-		auth.ErrWrongCredentials, auth.ErrInvalidName, auth.ErrPassphraseTooShort,
-		auth.ErrPassphraseTooLong, auth.ErrPassphraseTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
+	for _, known := range []struct {
+		err   error
+		field string
+	}{
+		{auth.ErrWrongCredentials, "passphrase"},
+		{auth.ErrInvalidName, "name"},
+		{auth.ErrNameTaken, "name"},
+		{auth.ErrPassphraseTooShort, "passphrase"},
+		{auth.ErrPassphraseTooLong, "passphrase"},
+		{auth.ErrPassphraseTooCommon, "passphrase"},
+		{auth.ErrNotInvited, "invite"},
 	} {
-		if errors.Is(err, known) {
-			page.Wrong = known.Error()
+		if errors.Is(err, known.err) {
+			page.Wrong, page.Field = known.err.Error(), known.field
 			return h.pages.show(w, h.Language(r), status, "forms", page)
 		}
 	}

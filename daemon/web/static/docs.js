@@ -1,5 +1,15 @@
 "use strict";
 
+/** Turns the colors of Swagger UI, which has light ones only, if the browser prefers dark ones. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const turn = () => {
+  const { style } = document.documentElement;
+  style.background = "#fff";
+  style.filter = dark.matches ? "invert(.9) hue-rotate(180deg)" : "";
+};
+dark.addEventListener("change", turn);
+turn();
+
 /** Returns the document without the paths below /api that are also served without it, and with forms of text. */
 function shown(spec) {
   const schemas = spec.components.schemas;

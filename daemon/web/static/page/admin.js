@@ -432,6 +432,7 @@ function log({ gate, update }) {
   void gate.run(async () => {
     const list = await api("GET", "/api/notify");
     all = [...list.queue, ...list.scheduled, ...list.recent];
+    all.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
   });
   /** @param {Announcement} a */
   const sender = (a) => [label("admin.sender", a.sender?.kind, ""), a.sender?.name].filter(Boolean).join(" ");
@@ -459,9 +460,9 @@ function log({ gate, update }) {
                     <thead>
                       <tr>
                         <th scope="col">${t("admin.log.when")}</th>
+                        <th scope="col">${t("admin.log.status")}</th>
                         <th scope="col">${t("admin.log.from")}</th>
                         <th scope="col">${t("admin.log.message")}</th>
-                        <th scope="col">${t("admin.log.status")}</th>
                       </tr>
                     </thead>
                     <tbody>
@@ -469,13 +470,13 @@ function log({ gate, update }) {
                         (a) =>
                           html`<tr>
                             <td>${formatTime(a.created_at)}</td>
+                            <td>${label("status", a.status)}</td>
                             <td>${sender(a)}</td>
                             <td class="text">
                               ${a.title ? html`<strong>${a.title}</strong> ` : nothing}
                               ${a.message || t("queue.notext")}
                               ${a.error ? html` <em lang="en">${a.error}</em>` : nothing}
                             </td>
-                            <td>${label("status", a.status)}</td>
                           </tr>`,
                       )}
                     </tbody>

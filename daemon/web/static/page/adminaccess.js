@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, alertBox, imported, problemOf, formatTime, percent, number, megabytes, language, command, loading,
-  readOut, refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
+  readOut, refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted, qr,
 } from "./ui.js";
 
 const day = 86400; // seconds
@@ -13,12 +13,12 @@ const day = 86400; // seconds
 /** @typedef {Api["User"]} User */
 
 /** @type {Part} */
-export function people({ gate, me }) {
+export function people({ gate, me, update }) {
   /** @type {User[] | null} */ let users = null;
   /** @type {Api["ListedInvite"][]} */ let invites = [];
   /**
    * A secret that is shown once, above a list.
-   * @type {{ list: "users" | "invites", title: string, text: string } | null}
+   * @type {{ list: "users" | "invites", title: string, text: string, code?: unknown } | null}
    */
   let secret = null;
   const load = () =>
@@ -63,12 +63,16 @@ export function people({ gate, me }) {
   };
   const invite = async () => {
     const answer = await change("POST", "/api/admin/invites");
-    if (answer) show("invites", t("admin.invite.made"), answer.url ?? joinAddress(signInAddress("/", answer.invite)));
+    if (!answer) return;
+    const address = answer.url ?? joinAddress(signInAddress("/", answer.invite));
+    const shown = show("invites", t("admin.invite.made"), address);
+    shown.code = await qr(address, t("admin.invite.qr"));
+    void update();
   };
   /** @param {"users" | "invites"} list @param {string} title @param {string} text */
   const show = (list, title, text) => {
-    secret = { list, title, text };
     readOut(title);
+    return (secret = { list, title, text, code: /** @type {unknown} */ (undefined) });
   };
   /** @param {User} u */
   const stub = (u) =>
@@ -140,12 +144,15 @@ export function people({ gate, me }) {
   };
 }
 
-/** Renders a secret that the server does not show again. @param {{ title: string, text: string } | null} secret */
+/**
+ * Renders a secret that the server does not show again.
+ * @param {{ title: string, text: string, code?: unknown } | null} secret
+ */
 const revealed = (secret) =>
   secret
     ? html`<div class="good" id="secret">
         <p>${secret.title} ${t("admin.once")}</p>
-        ${command(secret.text)}
+        ${command(secret.text)} ${secret.code ?? nothing}
       </div>`
     : nothing;
 

@@ -6,7 +6,7 @@ import { onAir } from "./announcements.onair.js";
 import { favoriteList, schedules } from "./announcements.plans.js";
 import { loudspeaker } from "./announcements.loudspeaker.js";
 import { openStream } from "./streams.js";
-import { t, meta, url } from "./ui.js";
+import { t, meta, url, answered } from "./ui.js";
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
 
@@ -20,11 +20,15 @@ const follow = ({ me, update }, receivers, online = () => {}) =>
   openStream("/api/events?controls=true", {
     account: me?.id,
     kept: Object.keys(receivers),
-    state: (state) => online(state === "open"),
+    state: (state) => {
+      if (state === "open") answered();
+      online(state === "open");
+    },
     on: Object.fromEntries(
       Object.entries(receivers).map(([name, receive]) => [
         name,
         (data) => {
+          answered();
           void receive(data);
           update();
         },

@@ -223,6 +223,7 @@ class Match {
   showPlay() {
     const shown = this.stage?.draw();
     if (shown) this.showLast(shown.entry);
+    this.hideWaiting();
     if (shown && this.tab === "plays") this.scene?.plays(0, shown.entry.rev);
     return Boolean(shown);
   }
@@ -393,8 +394,15 @@ class Match {
     e.stopPropagation();
   }
 
+  /** Hides for whom the game waited, while what has come of it is shown. */
+  hideWaiting() {
+    const waiting = /** @type {HTMLElement | null} */ (document.querySelector(".panel .waiting"));
+    if (waiting) waiting.style.visibility = this.stage?.drawn ? "hidden" : "";
+  }
+
   /** Called after each drawing. */
   updated() {
+    this.hideWaiting();
     this.decisions?.refocus();
     const turn = this.legal.length > 0 && this.link === "live";
     if (turn && this.waited && !this.stage?.drawn) this.stage?.signalTurn();

@@ -293,7 +293,7 @@ export class Decisions {
           ? html`<ol class="calls">
               ${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}
             </ol>`
-          : html`<p>${busy ? nothing : this.waitingFor(game)}</p>
+          : html`<p class="waiting">${busy ? nothing : this.waitingFor(game)}</p>
               ${this.resume()}`}
       ${this.theirs(game)}
       ${this.explained && calls.length

@@ -183,6 +183,7 @@ export class Problem extends Error {
     /** In the server's words, "" if the message says it. @type {string} */
     this.detail = label("problem", code, "") ? (body?.detail ?? "") : "";
     this.status = status;
+    this.at = performance.now();
     /** @type {string} */ this.code = code;
     /** @type {Violation[]} */ this.errors = body?.errors ?? [];
   }
@@ -223,7 +224,7 @@ export async function api(method, path, body, options = {}) {
 /** @param {string} method @param {string} path @param {unknown} [body] */
 async function send(method, path, body) {
   try {
-    return await fetch(path, {
+    const response = await fetch(path, {
       method,
       credentials: "include",
       headers: {
@@ -232,10 +233,18 @@ async function send(method, path, body) {
       }, // not a visitor's view
       body: body === undefined ? undefined : JSON.stringify(body),
     });
+    answered();
+    return response;
   } catch {
     throw new Problem(0, null);
   }
 }
+
+let lastAnswer = 0;
+/** The server has answered: what says that it does not, from before, is shown no longer. */
+export const answered = () => {
+  lastAnswer = performance.now();
+};
 
 /** Reports whether the server answers. */
 export const answers = () =>
@@ -647,7 +656,7 @@ export const tiredness = (fatigue) =>
  * @param {Problem | null} problem
  */
 export const alertBox = (problem) =>
-  problem
+  problem && !(problem.code === "offline" && problem.at < lastAnswer)
     ? html`<div class="alert" role="alert">
         <p>${problem.message}</p>
         ${problem.detail
