@@ -40,15 +40,15 @@ const (
 
 func (d Doctor) checkSettings() []Finding {
 	if d.settingsErr != nil {
-		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
+		return finding("settings.invalid", Failure, correctSettings, "%s", oneLine(d.settingsErr))
 	}
 	if f, err := os.Open(settings.SystemFile); errors.Is(err, fs.ErrPermission) {
-		return finding("settings", Warning, runAsRoot(),
+		return finding("settings.unreadable", Warning, runAsRoot(),
 			"%s is not readable by this user", settings.SystemFile)
 	} else if err == nil {
 		_ = f.Close() // nothing was read
 	}
-	return slices.Concat(finding("settings", OK, "", "valid"), exposureFindings(d.cfg), idleFindings(d.cfg))
+	return slices.Concat(fine("settings", "valid"), exposureFindings(d.cfg), idleFindings(d.cfg))
 }
 
 // lexiconFindings checks LEXICON_FILE, if there is one.
@@ -58,30 +58,32 @@ func lexiconFindings(cfg settings.Config) []Finding {
 	case cfg.LexiconFile == "":
 		return nil
 	case err != nil:
-		return finding("lexicon", Warning, "correct it and run: systemctl reload pressbox", "%s", oneLine(err))
+		return finding("lexicon.invalid", Warning, "correct it and run: systemctl reload pressbox",
+			"%s", oneLine(err))
 	}
-	return finding("lexicon", OK, "", "%s is valid", cfg.LexiconFile)
+	return fine("lexicon", "%s is valid", cfg.LexiconFile)
 }
 
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
 	if !cfg.Hooks {
-		return finding("webhooks", OK, "", "off: HOOKS=off")
+		return fine("webhooks", "off: HOOKS=off")
 	}
 	templates := hooks.ReadTemplates(cfg.HooksDir)
 	if err := templates.Err(); err != nil {
-		return finding("webhooks", Warning, "correct it and run: systemctl reload pressbox", "%s", oneLine(err))
+		return finding("webhooks.invalid", Warning, "correct it and run: systemctl reload pressbox",
+			"%s", oneLine(err))
 	}
-	return finding("webhooks", OK, "", "%s", strings.Join(templates.Webhooks(), ", "))
+	return fine("webhooks", "%s", strings.Join(templates.Webhooks(), ", "))
 }
 
 // checkServer explains why no server was asked.
 func (d Doctor) checkServer() []Finding {
 	switch {
 	case d.denied != nil:
-		return finding("server", Warning, d.deniedRemedy(), "%s", oneLine(d.denied))
+		return finding("server.denied", Warning, d.deniedRemedy(), "%s", oneLine(d.denied))
 	case d.socket == "":
-		return finding("server", Failure, startCommand, "not running")
+		return finding("server.stopped", Failure, startCommand, "not running")
 	default:
 		return nil // it was asked, and does not answer
 	}
@@ -99,17 +101,17 @@ func (d Doctor) checkPort() []Finding {
 	case d.socket != "" && (err == nil || held):
 		return nil // it is not the reason why the server does not answer
 	case err == nil:
-		return finding("port", OK, "", "%d is free", d.cfg.Port)
+		return fine("port", "%d is free", d.cfg.Port)
 	case !errors.Is(err, syscall.EADDRINUSE):
-		return finding("port", Failure, change, "%s", oneLine(err))
+		return finding("port.unusable", Failure, change, "%s", oneLine(err))
 	case owner == "systemd":
-		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request",
+		return fine("port", "%d is open by systemd, which starts the server on the first request",
 			d.cfg.Port)
 	case owner == "" && os.Geteuid() != 0:
 		owner = "another program (run doctor as root to see which)"
 	}
 	owner = cmp.Or(owner, "another program")
-	return finding("port", Failure, "stop that program, or change the port: "+change,
+	return finding("port.in_use", Failure, "stop that program, or change the port: "+change,
 		"%d is in use by %s", d.cfg.Port, owner)
 }
 
@@ -126,17 +128,18 @@ func portUser(address string, port int) (owner string, err error) {
 // mqttFindings checks the files of the MQTT settings.
 func mqttFindings(cfg settings.Config) []Finding {
 	if cfg.MQTT.URL == "" {
-		return finding("mqtt", OK, "", "off: MQTT_URL is not set")
+		return fine("mqtt", "off: MQTT_URL is not set")
 	}
 	_, err := cfg.MQTT.Password()
 	if err == nil && cfg.MQTT.CAFile != "" {
 		_, err = os.Stat(cfg.MQTT.CAFile)
 	}
 	if err != nil {
-		return finding("mqtt", Failure, "correct the path, and make the file readable for the group "+settings.UserName,
+		return finding("mqtt.file", Failure,
+			"correct the path, and make the file readable for the group "+settings.UserName,
 			"%s", oneLine(err))
 	}
-	return finding("mqtt", OK, "", "a server connects to %s", cfg.MQTT.URL)
+	return fine("mqtt", "a server connects to %s", cfg.MQTT.URL)
 }
 
 // checkSides reports whether a server started now could serve the protocols that have ports of their own.
@@ -150,7 +153,8 @@ func (d Doctor) checkSides() []Finding {
 // checkESPHome also reports what is wrong with the key.
 func (d Doctor) checkESPHome() []Finding {
 	if _, err := d.cfg.ESPHomeKey(); err != nil && d.cfg.ESPHome {
-		return finding("esphome", Failure, "correct the file, and make it readable for the group "+settings.UserName,
+		return finding("esphome.file", Failure,
+			"correct the file, and make it readable for the group "+settings.UserName,
 			"%s", oneLine(err))
 	}
 	return d.checkSide("esphome", d.cfg.ESPHomeOff(), d.cfg.ESPHomeAddress(), d.cfg.ESPHomePort)
@@ -159,7 +163,7 @@ func (d Doctor) checkESPHome() []Finding {
 // checkSide reports whether a protocol could listen at an address.
 func (d Doctor) checkSide(name, off, address string, port int) []Finding {
 	if off != "" {
-		return finding(name, OK, "", "off: %s", off)
+		return fine(name, "off: %s", off)
 	}
 	if d.socket != "" || port == 0 {
 		return nil
@@ -167,12 +171,12 @@ func (d Doctor) checkSide(name, off, address string, port int) []Finding {
 	owner, err := portUser(address, port)
 	switch {
 	case err == nil:
-		return finding(name, OK, "", "port %d is free", port)
+		return fine(name, "port %d is free", port)
 	case owner == "systemd":
-		return finding(name, OK, "", "port %d is open by systemd", port)
+		return fine(name, "port %d is open by systemd", port)
 	}
 	setting := strings.ToUpper(name)
-	return finding(name, Warning,
+	return finding(name+".port_in_use", Warning,
 		"stop the program that uses the port, or set "+setting+"_PORT or "+setting+"=off in "+settings.SystemFile,
 		"%s %s", oneLine(err), owner)
 }
@@ -226,28 +230,29 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s is not accessible to this user", path)
+		return finding("store.no_access", Warning, accessRemedy(d.cfg.StateDir),
+			"%s is not accessible to this user", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return finding("store", OK, "", "%s does not exist; the first start creates it", path)
+		return fine("store", "%s does not exist; the first start creates it", path)
 	case err != nil:
-		return finding("store", Failure, "", "%s", oneLine(err))
+		return finding("store.unreadable", Failure, "", "%s", oneLine(err))
 	}
 	size := client.SizeOf(info.Size(), d.cfg.StoreMaxSize)
-	findings := finding("store", OK, "", "%s is intact, %s", path, size)
+	findings := fine("store", "%s is intact, %s", path, size)
 	err = recovery.CheckInChild(ctx, path)
 	switch {
 	case errors.Is(err, store.ErrLocked):
-		findings = finding("store", OK, "", "%s is in use, %s", path, size)
+		findings = fine("store", "%s is in use, %s", path, size)
 	case errors.Is(err, store.ErrNewer):
-		findings = finding("store", Failure,
+		findings = finding("store.newer", Failure,
 			"install the newer version again, or: pressbox restore "+d.cfg.BackupDir()+"/…", "%s", oneLine(err))
 	case errors.Is(err, store.ErrOlder):
-		findings = finding("store", Failure, "start version 0.5.0 once, then this one", "%s", oneLine(err))
+		findings = finding("store.older", Failure, "start version 0.5.0 once, then this one", "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
-		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup",
+		findings = finding("store.damaged", Failure, startCommand+": the server restores the newest intact backup",
 			"%s", oneLine(err))
 	case err != nil:
-		findings = finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s", oneLine(err))
+		findings = finding("store.no_access", Warning, accessRemedy(d.cfg.StateDir), "%s", oneLine(err))
 	}
 	return append(findings, backupFindings(d.cfg, d.socket != "")...)
 }
@@ -268,7 +273,8 @@ func ownerFindings(dir string) []Finding {
 		case path == filepath.Join(dir, "lost+found"): // of the file system
 			return fs.SkipDir
 		case other.UID != owner.UID:
-			found = finding("store", Failure, giveBack(dir, owner), "%s belongs to %s, and the server runs as %s",
+			found = finding("store.foreign_file", Failure,
+				giveBack(dir, owner), "%s belongs to %s, and the server runs as %s",
 				path, other.Name(), owner.Name())
 			return fs.SkipAll
 		case err != nil:
@@ -283,21 +289,22 @@ func ownerFindings(dir string) []Finding {
 func backupFindings(cfg settings.Config, running bool) []Finding {
 	var findings []Finding
 	if damaged := recovery.DamagedStores(cfg); len(damaged) > 0 {
-		findings = finding("store", Warning, "replace the memory card if it is old; then remove the file",
+		findings = finding("store.replaced", Warning, "replace the memory card if it is old; then remove the file",
 			"a damaged store was replaced by a backup; it is %s", damaged[len(damaged)-1])
 	}
 	all, err := store.Backups(cfg.BackupDir())
 	switch {
 	case err != nil:
-		return append(findings, finding("backups", Warning, accessRemedy(cfg.StateDir), "%s", oneLine(err))...)
+		return append(findings, finding("backups.unreadable", Warning, accessRemedy(cfg.StateDir),
+			"%s", oneLine(err))...)
 	case len(all) == 0:
-		return append(findings, finding("backups", OK, "", "none yet; the server makes one per day")...)
+		return append(findings, fine("backups", "none yet; the server makes one per day")...)
 	case time.Since(all[0].Made) > 3*recovery.Interval && running:
-		return append(findings, finding("backups", Warning,
+		return append(findings, finding("backups.old", Warning,
 			"see why: journalctl -u pressbox -x", "the newest is from %s", all[0].Made.Format(time.DateTime))...)
 	default:
-		return append(findings, finding("backups",
-			OK, "", "%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
+		return append(findings, fine("backups",
+			"%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
 	}
 }
 
@@ -310,20 +317,21 @@ func diskFindings(dir string) []Finding {
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return finding("disk", Warning, "", "%s: %s", dir, oneLine(err))
+		return finding("disk.unreadable", Warning, "", "%s: %s", dir, oneLine(err))
 	}
 	//nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
 	free := int64(st.Bavail) * int64(st.Bsize)
 	const little, tooLittle = 256 << 20, 32 << 20
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0:
-		return finding("disk", Failure, "see why: journalctl -k; replace a worn memory card", "%s is read-only", dir)
+		return finding("disk.read_only", Failure, "see why: journalctl -k; replace a worn memory card",
+			"%s is read-only", dir)
 	case free < tooLittle:
-		return finding("disk", Failure, freeDisk, "%d MiB free at %s", free>>20, dir)
+		return finding("disk.full", Failure, freeDisk, "%d MiB free at %s", free>>20, dir)
 	case free < little:
-		return finding("disk", Warning, freeDisk, "%d MiB free at %s", free>>20, dir)
+		return finding("disk.nearly_full", Warning, freeDisk, "%d MiB free at %s", free>>20, dir)
 	default:
-		return finding("disk", OK, "", "%.1f GiB free at %s", float64(free)/(1<<30), dir)
+		return fine("disk", "%.1f GiB free at %s", float64(free)/(1<<30), dir)
 	}
 }
 
@@ -338,17 +346,16 @@ func voiceFindings(voices *library.Library) []Finding {
 	var findings []Finding
 	for _, v := range voices.Voices() {
 		if v.Error != "" {
-			findings = append(findings, finding("voices",
+			findings = append(findings, finding("voices.broken",
 				Warning, "pressbox voices install NAME, or remove its files", "%s is broken: %s", v.Name, v.Error)...)
 		}
 	}
 	if err := voices.Health(); err != nil {
 		const remedy = "set DEFAULT_VOICE to an installed voice (see: pressbox voices), " +
 			"or: pressbox voices install NAME"
-		return append(findings, finding("voices", Failure, remedy, "%s", oneLine(err))...)
+		return append(findings, finding("voices.none", Failure, remedy, "%s", oneLine(err))...)
 	}
-	return append(findings, finding("voices", OK, "",
-		"%d installed; default %s", len(voices.Voices()), voices.Default())...)
+	return append(findings, fine("voices", "%d installed; default %s", len(voices.Voices()), voices.Default())...)
 }
 
 // goneFindings reports the voices that are named somewhere and cannot speak.
@@ -357,7 +364,7 @@ func goneFindings(voices *library.Library, named []string) []Finding {
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(named))) {
 		_, err := voices.Voice(name)
 		if gone, ok := errors.AsType[*announce.UnknownVoiceError](err); ok && name != "" {
-			findings = append(findings, finding("voices", Warning,
+			findings = append(findings, finding("voices.gone", Warning,
 				"pressbox voices install "+name+", or name another one in the favorites and schedules",
 				"%s, which favorites, schedules or announcements that wait name, cannot speak: %s speaks instead",
 				name, cmp.Or(gone.Instead, "no voice"))...)
@@ -371,7 +378,7 @@ func missingFindings(missing []string) []Finding {
 	if len(missing) == 0 {
 		return nil
 	}
-	return finding("sounds", Warning, "pressbox sounds add NAME FILE, or name another one",
+	return finding("sounds.missing", Warning, "pressbox sounds add NAME FILE, or name another one",
 		"not installed: %s", strings.Join(missing, "; "))
 }
 
@@ -385,11 +392,12 @@ func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {
 // it can restrict everything.
 func confinementFindings(missing error) []Finding {
 	if missing == nil {
-		return finding("sandbox", OK, "", "espeak-ng is confined")
+		return fine("sandbox", "espeak-ng is confined")
 	}
 	const remedy = "use a kernel with landlock and seccomp (Debian's has both), " +
 		"and add landlock to lsm= on its command line if that is set"
-	return finding("sandbox", Warning, remedy, "espeak-ng works, but is not fully confined: %s", oneLine(missing))
+	return finding("sandbox.partial", Warning, remedy,
+		"espeak-ng works, but is not fully confined: %s", oneLine(missing))
 }
 
 func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Finding {
@@ -399,22 +407,22 @@ func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Find
 	phonemes, err := phonemizer.Phonemes(ctx, "en-us", "Hello.")
 	switch {
 	case errors.Is(err, voice.ErrUnavailable):
-		return finding("espeak-ng", Failure, remedy, "%s", oneLine(err))
+		return finding("espeak-ng.missing", Failure, remedy, "%s", oneLine(err))
 	case err != nil:
-		return finding("espeak-ng", Failure, remedy, "does not answer: %s", oneLine(err))
+		return finding("espeak-ng.silent", Failure, remedy, "does not answer: %s", oneLine(err))
 	case strings.TrimSpace(phonemes) == "":
-		return finding("espeak-ng", Failure, "apt install --reinstall espeak-ng espeak-ng-data",
+		return finding("espeak-ng.damaged", Failure, "apt install --reinstall espeak-ng espeak-ng-data",
 			"returns no phonemes for a word")
 	default:
-		return finding("espeak-ng", OK, "", "answers")
+		return fine("espeak-ng", "answers")
 	}
 }
 
 func runtimeFindings(path string) []Finding {
 	version, err := onnx.Runtime{Library: path}.Version()
 	if err != nil {
-		return finding("runtime", Failure, "install the package again, or set ONNXRUNTIME_LIB",
+		return finding("runtime.missing", Failure, "install the package again, or set ONNXRUNTIME_LIB",
 			"ONNX Runtime: %s", oneLine(err))
 	}
-	return finding("runtime", OK, "", "ONNX Runtime %s", version)
+	return fine("runtime", "ONNX Runtime %s", version)
 }

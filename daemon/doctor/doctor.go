@@ -96,7 +96,7 @@ func (d Doctor) Run(ctx context.Context) Report {
 		if Worst(d.checkPort()) == Failure { // for which a restart would fail
 			remedy = "free the port first, see port"
 		}
-		findings = finding("server", Failure, remedy, "%s", oneLine(err))
+		findings = finding("server.silent", Failure, remedy, "%s", oneLine(err))
 	} else if public, ok := d.askHealth(ctx); ok {
 		return Report{FromHealth, append(public, d.checkHost(ctx)...)}
 	}
@@ -127,7 +127,7 @@ func (d Doctor) checkAsServer(ctx context.Context) []Finding {
 		err = cmp.Or(err, json.Unmarshal(out, &findings))
 	}
 	if err != nil {
-		return finding("server", Warning, "", "not checked as %s: %s", d.account.Name(), oneLine(err))
+		return finding("server.not_checked", Warning, "", "not checked as %s: %s", d.account.Name(), oneLine(err))
 	}
 	for i, f := range findings { // root is told what to do
 		if f.Remedy == asRoot {
@@ -146,9 +146,16 @@ func (d Doctor) Own(ctx context.Context) []Finding {
 	)
 }
 
-// finding returns a list of one finding.
-func finding(name, result, remedy, format string, args ...any) []Finding {
-	return []Finding{{Name: name, Result: result, Detail: fmt.Sprintf(format, args...), Remedy: remedy}}
+// fine returns a list of one finding of a component that works.
+func fine(name, format string, args ...any) []Finding {
+	return []Finding{{Name: name, Result: OK, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// finding returns a list of one finding. What is the name of a component and a code for what is wrong with it, such as
+// "port.in_use".
+func finding(what, result, remedy, format string, args ...any) []Finding {
+	name, code, _ := strings.Cut(what, ".")
+	return []Finding{{Name: name, Code: code, Result: result, Detail: fmt.Sprintf(format, args...), Remedy: remedy}}
 }
 
 // oneLine returns an error's text without line breaks.
@@ -244,7 +251,7 @@ func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if running := s.Versions["pressbox"]; running != d.version { // its checks may differ, or not exist
-		other := finding("server", Warning, d.restartCommand(),
+		other := finding("server.other_version", Warning, d.restartCommand(),
 			"version %s is running, and this program is version %s", running, d.version)
 		return append(other, healthFindings(s.Health)...), nil
 	}
@@ -254,7 +261,7 @@ func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {
 	if err := c.Call(ctx, http.MethodGet, "/admin/examination", nil, &inside); err != nil {
 		return nil, err
 	}
-	return append(finding("server", OK, "", "version %s is running", d.version), inside.Findings...), nil
+	return append(fine("server", "version %s is running", d.version), inside.Findings...), nil
 }
 
 // askHealth returns the public health of the server at the settings' address; ok reports
@@ -273,7 +280,8 @@ func (d Doctor) askHealth(ctx context.Context) (findings []Finding, ok bool) {
 	if d.denied != nil {
 		why, remedy = oneLine(d.denied), d.deniedRemedy()+", to check more"
 	}
-	findings = finding("server", Warning, remedy, "version %s answers at %s; %s", h.Version, origin, why)
+	findings = finding("server.other_directory", Warning, remedy,
+		"version %s answers at %s; %s", h.Version, origin, why)
 	return append(findings, healthFindings(h)...), true
 }
 
@@ -292,15 +300,15 @@ func healthFindings(h client.Health) []Finding {
 // integrationFinding converts the state of an integration.
 func integrationFinding(name string, i health.IntegrationState) []Finding {
 	if i.Detail != "" {
-		return finding(name, Warning, i.Remedy, "%s", oneLine(errors.New(i.Detail)))
+		return finding(name+".not_working", Warning, i.Remedy, "%s", oneLine(errors.New(i.Detail)))
 	}
-	return finding(name, OK, "", "%s", i)
+	return fine(name, "%s", i)
 }
 
 // checkFinding converts the health of one component.
 func checkFinding(c client.Check, name, summary string) []Finding {
 	if c.Detail != "" {
-		return finding(name, Failure, "", "%s", oneLine(errors.New(c.Detail)))
+		return finding(name+".not_working", Failure, "", "%s", oneLine(errors.New(c.Detail)))
 	}
-	return finding(name, OK, "", "%s", summary)
+	return fine(name, "%s", summary)
 }

@@ -46,15 +46,15 @@ func checkAudioSetup(root string, uidOf func(name string) (uid string, err error
 	status, ok, err := setup.Setup{Root: root}.AudioStatus(uidOf)
 	switch {
 	case err != nil:
-		return finding("audio", Warning, runAsRoot(), "%s", oneLine(err))
+		return finding("audio.unknown", Warning, runAsRoot(), "%s", oneLine(err))
 	case !ok:
 		return nil // the sound server was configured in another way
 	case status.Remedy != "":
-		return finding("audio", Failure, status.Remedy, "%s", status.Detail)
+		return finding("audio.wrong", Failure, status.Remedy, "%s", status.Detail)
 	}
-	findings := finding("audio", OK, "", "%s", status.Detail)
+	findings := fine("audio", "%s", status.Detail)
 	if command := (setup.Setup{Root: root}).AudioOutdated(); command != "" {
-		findings = append(findings, finding("audio", Warning, command,
+		findings = append(findings, finding("audio.outdated", Warning, command,
 			"its files differ from those of this version, which lower other streams while something is spoken")...)
 	}
 	return findings
@@ -67,7 +67,7 @@ func checkUnit(ctx context.Context) []Finding {
 	out, err := exec.CommandContext(ctx, "systemctl", "show", "pressbox.service",
 		"--property=LoadState,ActiveState,Result,NRestarts,UnitFileState").Output()
 	if err != nil {
-		return finding("unit", Warning, "", "systemctl: %s", oneLine(err))
+		return finding("unit.unknown", Warning, "", "systemctl: %s", oneLine(err))
 	}
 	return unitFindings(string(out))
 }
@@ -82,33 +82,33 @@ func unitFindings(properties string) []Finding {
 	case value["LoadState"] == "not-found":
 		return nil // not installed as a package
 	case value["LoadState"] == "masked":
-		return finding("unit", Failure, "systemctl unmask pressbox", "pressbox.service is masked")
+		return finding("unit.masked", Failure, "systemctl unmask pressbox", "pressbox.service is masked")
 	case value["ActiveState"] == "failed":
-		return finding("unit", Failure, "journalctl -u pressbox -xe",
+		return finding("unit.failed", Failure, "journalctl -u pressbox -xe",
 			"pressbox.service has failed: %s", value["Result"])
 	case value["UnitFileState"] == "disabled":
-		return finding("unit", Warning,
+		return finding("unit.disabled", Warning,
 			"systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket "+
 				"pressbox-esphome.socket pressbox",
 			"pressbox.service does not start at boot")
 	case value["NRestarts"] != "0" && value["NRestarts"] != "":
-		return finding("unit", Warning, "journalctl -u pressbox -x",
+		return finding("unit.restarted", Warning, "journalctl -u pressbox -x",
 			"pressbox.service was restarted %s times after a failure", value["NRestarts"])
 	default:
-		return finding("unit", OK, "", "pressbox.service is %s", value["ActiveState"])
+		return fine("unit", "pressbox.service is %s", value["ActiveState"])
 	}
 }
 
 // checkJournal checks whether the journal is persistent.
 func checkJournal(root string) []Finding {
 	if _, err := os.Stat(root + "var/log/journal"); errors.Is(err, fs.ErrNotExist) {
-		return finding("journal", Warning,
+		return finding("journal.volatile", Warning,
 			"mkdir -p /etc/systemd/journald.conf.d /var/log/journal; printf '[Journal]\\nStorage=persistent\\n"+
 				"SystemMaxUse=100M\\n' >/etc/systemd/journald.conf.d/90-persistent.conf; "+
 				"systemctl restart systemd-journald",
 			"stored in memory: the host loses it at every restart")
 	}
-	return finding("journal", OK, "", "stored on disk")
+	return fine("journal", "stored on disk")
 }
 
 // checkMemory checks whether the kernel enforces the unit's MemoryMax=.
@@ -117,7 +117,7 @@ func checkMemory(cgroup string) []Finding {
 	if err != nil || strings.Contains(string(controllers), "memory") {
 		return nil // with cgroup v1, systemd has other means
 	}
-	return finding("memory", Warning,
+	return finding("memory.unlimited", Warning,
 		"on a Raspberry Pi: add cgroup_enable=memory to /boot/firmware/cmdline.txt and restart the host",
 		"the kernel does not limit memory, so MemoryMax has no effect")
 }
@@ -149,13 +149,13 @@ func voltageFindings(root string) []Finding {
 		bits, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(string(text)), "0x"), 16, 32)
 		switch {
 		case err != nil:
-			return finding("power", Warning, "", "%s: %s", throttledFile, oneLine(err))
+			return finding("power.unknown", Warning, "", "%s: %s", throttledFile, oneLine(err))
 		case bits&underVoltage != 0:
-			return finding("power", Failure, betterSupply, tooLow)
+			return finding("power.low", Failure, betterSupply, tooLow)
 		case bits&wasUnderVoltage != 0:
-			return finding("power", Warning, betterSupply, "the supply voltage was too low since the start")
+			return finding("power.was_low", Warning, betterSupply, "the supply voltage was too low since the start")
 		}
-		return finding("power", OK, "", "the supply voltage is sufficient")
+		return fine("power", "the supply voltage is sufficient")
 	}
 	names, _ := filepath.Glob(filepath.Join(root, "sys/class/hwmon/hwmon*/name")) // the pattern is valid
 	for _, name := range names {
@@ -163,9 +163,9 @@ func voltageFindings(root string) []Finding {
 			continue
 		}
 		if readLine(filepath.Join(filepath.Dir(name), voltageAlarmFile)) == "1" { // in the last two seconds
-			return finding("power", Failure, betterSupply, tooLow)
+			return finding("power.low", Failure, betterSupply, tooLow)
 		}
-		return finding("power", OK, "", "the supply voltage is sufficient")
+		return fine("power", "the supply voltage is sufficient")
 	}
 	return nil // not a Raspberry Pi
 }
@@ -208,7 +208,7 @@ func resetFindings(root string, now time.Time) []Finding {
 	if resets < manyResets {
 		return nil
 	}
-	return finding("power", Warning, betterSupply+"; switch the host off only after: systemctl poweroff",
+	return finding("power.resets", Warning, betterSupply+"; switch the host off only after: systemctl poweroff",
 		"the host lost power %d times in the last %d hours", resets, int(resetsWithin.Hours()))
 }
 
@@ -231,7 +231,7 @@ func displayFindings(root string) []Finding {
 	if len(names) == 0 {
 		return nil // the driver of the screens does not report it
 	}
-	return finding("display", Failure,
+	return finding("display.missing", Failure,
 		"connect a screen that plays sound and switch it on, or connect a USB sound card",
 		"no screen is connected to %s, and there is no other sound card", strings.Join(names, ", "))
 }
@@ -259,15 +259,15 @@ func clockFindings(now time.Time, released string, synchronized bool, err error)
 	built, dateErr := time.Parse(time.DateOnly, released)
 	switch {
 	case dateErr == nil && now.Before(built.AddDate(0, 0, -1)): // wherever the release was made
-		return finding("clock", Failure, remedy+"; or: date --set TIME",
+		return finding("clock.wrong", Failure, remedy+"; or: date --set TIME",
 			"the host's time is %s, before the release of this version: times of day, "+
 				"schedules and signing in do not work", now.Format(time.DateTime))
 	case err != nil:
-		return finding("clock", Warning, "", "%s", oneLine(err))
+		return finding("clock.unknown", Warning, "", "%s", oneLine(err))
 	case !synchronized:
-		return finding("clock", Warning,
+		return finding("clock.unsynchronized", Warning,
 			remedy, "not synchronized with a time server; signing in through an external provider may fail")
 	default:
-		return finding("clock", OK, "", "synchronized with a time server")
+		return fine("clock", "synchronized with a time server")
 	}
 }

@@ -69,7 +69,7 @@ func leagueFindings(all []leagues.StoredLeague) []Finding {
 	var findings []Finding
 	for _, l := range all {
 		if l.Stalled != "" {
-			findings = append(findings, finding("leagues",
+			findings = append(findings, finding("leagues.stalled",
 				Warning, "it is tried again within ten minutes; to give it up: pressbox leagues remove "+l.ID,
 				"%s %q cannot go on: %s", l.Kind, l.Name, l.Stalled)...)
 		}
@@ -82,19 +82,20 @@ func leagueFindings(all []leagues.StoredLeague) []Finding {
 func (s Inside) checkSettings() []Finding {
 	next, err := s.Read()
 	if err != nil {
-		return finding("settings", Failure, correctSettings, "the server would not start again: %s", oneLine(err))
+		return finding("settings.invalid", Failure, correctSettings,
+			"the server would not start again: %s", oneLine(err))
 	}
 	var findings []Finding
 	if names := settings.Changed(s.Started, next, false); len(names) > 0 {
-		findings = finding("settings", Warning, "systemctl restart pressbox",
+		findings = finding("settings.not_applied", Warning, "systemctl restart pressbox",
 			"changed since the start and not applied: %s", strings.Join(names, ", "))
 	}
 	if names := settings.Changed(s.Reloaded(), next, true); len(names) > 0 {
-		findings = append(findings, finding("settings",
+		findings = append(findings, finding("settings.not_reloaded",
 			Warning, "systemctl reload pressbox", "changed since the last reload: %s", strings.Join(names, ", "))...)
 	}
 	if findings == nil {
-		return finding("settings", OK, "", "valid and applied")
+		return fine("settings", "valid and applied")
 	}
 	return findings
 }
@@ -110,21 +111,24 @@ func (s Inside) checkStore() []Finding {
 // storeFindings judges a store that is in use by its size, and by the error of its last write.
 func storeFindings(path string, stats store.Stats, err error) []Finding {
 	size := client.SizeOf(stats.Size-stats.Free, stats.Max)
-	findings := finding("store", OK, "", "%s is in use, %s", path, size)
+	findings := fine("store", "%s is in use, %s", path, size)
 	const increase = "increase STORE_MAX_SIZE"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		findings = finding("store", Failure, freeDisk, "%s", oneLine(err))
+		findings = finding("store.disk_full", Failure, freeDisk, "%s", oneLine(err))
 	case errors.Is(err, store.ErrFull):
-		findings = finding("store", Failure, increase, "%s", oneLine(err))
+		findings = finding("store.full", Failure, increase, "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
-		findings = finding("store", Failure, "systemctl restart pressbox: the server restores the newest intact backup",
+		findings = finding("store.damaged", Failure,
+			"systemctl restart pressbox: the server restores the newest intact backup",
 			"%s", oneLine(err))
 	case err != nil:
-		findings = finding("store", Failure, "free disk space, or replace a broken disk (see: journalctl -k)",
+		findings = finding("store.not_writable", Failure,
+			"free disk space, or replace a broken disk (see: journalctl -k)",
 			"%s", oneLine(err))
 	case stats.NearlyFull() != "":
-		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
+		findings = finding("store.nearly_full", Warning, increase,
+			"%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
 	return findings
 }
@@ -133,13 +137,13 @@ func storeFindings(path string, stats store.Stats, err error) []Finding {
 func (s Inside) checkSound(ctx context.Context) []Finding {
 	report, err := pulse.Inspect(ctx, PulseConfig(s.Started))
 	if err != nil {
-		return finding("sound", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
+		return finding("sound.address", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
 	}
 	cfg := s.Started
 	cfg.Volume = s.Reloaded().Volume
 	findings := soundFindings(report, cfg)
 	if lost := s.Sink.Health(); lost != nil && Worst(findings) != Failure {
-		findings = append(findings, finding("sound",
+		findings = append(findings, finding("sound.reconnecting",
 			Warning, "", "the sound server answers, but the server is not connected to it yet: %s", oneLine(lost))...)
 	}
 	return findings
@@ -153,7 +157,7 @@ func idleFindings(cfg settings.Config) []Finding {
 	if cfg.ExitOnIdle == 0 || cfg.ESPHomeOff() != "" {
 		return nil
 	}
-	return finding("idle", OK, "", "EXIT_ON_IDLE has no effect beside Home Assistant: its connection stays open")
+	return fine("idle", "EXIT_ON_IDLE has no effect beside Home Assistant: its connection stays open")
 }
 
 // exposureFindings names settings that open the server to the internet.
@@ -162,7 +166,8 @@ func exposureFindings(cfg settings.Config) []Finding {
 	if permitted == "" {
 		return nil
 	}
-	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
+	return finding("access.exposed", Warning,
+		"unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
 		"every client that reaches the server through its proxy or public address may %s", permitted)
 }
 
@@ -177,7 +182,7 @@ func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
 	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
 		return nil
 	}
-	return finding("access", Warning,
+	return finding("access.uninvited", Warning,
 		"\"pressbox users invite\" makes a link by which one can sign in, and may then; "+
 			"SIGN_UP=invite asks new accounts for it",
 		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
@@ -208,24 +213,25 @@ func proxyFindings(origin string, a web.Arrival, err error) []Finding {
 	const correctProxy = "have the proxy send X-Forwarded-For (see /usr/share/doc/pressbox/https.md)"
 	switch {
 	case errors.Is(err, web.ErrNotThisServer):
-		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy", "%s is answered by another server", origin)
+		return finding("proxy.other_server", Warning, "correct PUBLIC_URL or the proxy",
+			"%s is answered by another server", origin)
 	case err != nil:
-		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy",
+		return finding("proxy.unreachable", Warning, "correct PUBLIC_URL or the proxy",
 			"%s cannot be reached from this host: %s", origin, oneLine(err))
 	case a.Direct:
-		return finding("proxy", OK, "", "%s leads here without a proxy", origin)
+		return fine("proxy", "%s leads here without a proxy", origin)
 	case !a.Forwarded && a.Peer.IsLoopback():
-		return finding("proxy", Warning, correctProxy,
+		return finding("proxy.no_client", Warning, correctProxy,
 			"the proxy at %s does not send the client's address: every client counts as local and has no limits",
 			origin)
 	case !a.Forwarded:
-		return finding("proxy", Warning, correctProxy,
+		return finding("proxy.no_client", Warning, correctProxy,
 			"the proxy at %s does not send the client's address: its clients are unknown, or all count as the proxy",
 			origin)
 	case !a.Trusted:
-		return finding("proxy", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES",
+		return finding("proxy.untrusted", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES",
 			"the proxy at %s is not trusted: all its clients are unknown", origin)
 	default:
-		return finding("proxy", OK, "", "the proxy at %s sends the client's address", origin)
+		return fine("proxy", "the proxy at %s sends the client's address", origin)
 	}
 }

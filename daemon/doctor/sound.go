@@ -22,7 +22,7 @@ func (d Doctor) checkSound(ctx context.Context) []Finding {
 	defer stop()
 	report, err := pulse.Inspect(ctx, PulseConfig(d.cfg))
 	if err != nil {
-		return finding("sound", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
+		return finding("sound.address", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
 	}
 	return soundFindings(report, d.cfg)
 }
@@ -33,7 +33,7 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 		return connectionFindings(r.Attempts)
 	}
 	if len(r.Sinks) == 0 {
-		return finding("sound", Failure, noCard(r.Cards), "%s has no sink", r.Server)
+		return finding("sound.no_sink", Failure, noCard(r.Cards), "%s has no sink", r.Server)
 	}
 	sink, ok := r.Sink(cfg.PulseSinks())
 	if !ok {
@@ -41,7 +41,8 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 		for _, s := range r.Sinks {
 			names = append(names, s.Name)
 		}
-		return finding("sound", Failure, "set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty",
+		return finding("sound.unknown_sink", Failure,
+			"set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty",
 			"there is no sink %s", cfg.PulseSink)
 	}
 	return sinkFindings(r, sink, cfg)
@@ -54,27 +55,28 @@ func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []F
 	var findings []Finding
 	silent, remedy := s.Silence(r.Address())
 	if silent != "" { // /health is degraded
-		findings = finding("sound", Failure, remedy, "%s", silent)
+		findings = finding("sound.silent", Failure, remedy, "%s", silent)
 	}
 	if s.Unplugged {
-		findings = append(findings, finding("sound", Failure,
+		findings = append(findings, finding("sound.unplugged", Failure,
 			"switch the screen or speaker on and plug it in, or choose another sink with PULSE_SINK",
 			"nothing is plugged into %s (%s)", s.Name, s.Port)...)
 	}
 	if s.Null {
-		findings = append(findings, finding("sound",
+		findings = append(findings, finding("sound.dummy",
 			Warning, noCard(r.Cards), "sound goes to a dummy output, the sink %s: nothing is heard", s.Name)...)
 	}
 	if s.Volume < pulse.LowVolume && silent == "" {
-		findings = append(findings, finding("sound", Warning,
+		findings = append(findings, finding("sound.sink_low", Warning,
 			fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", r.Address(), s.Name),
 			"the volume of the sink %s is %d %%", s.Name, s.Volume)...)
 	}
 	if cfg.Volume < lowVolume {
-		findings = append(findings, finding("sound", Warning, "set VOLUME=100", "VOLUME is %d", cfg.Volume)...)
+		findings = append(findings, finding("sound.volume_low", Warning, "set VOLUME=100",
+			"VOLUME is %d", cfg.Volume)...)
 	}
 	if len(findings) == 0 {
-		findings = finding("sound", OK, "", "%s, %s, %s, volume %d %%", r.Server, s.Description, s.State, s.Volume)
+		findings = fine("sound", "%s, %s, %s, volume %d %%", r.Server, s.Description, s.State, s.Volume)
 	}
 	return findings
 }
@@ -107,7 +109,7 @@ func connectionFindings(attempts []pulse.Attempt) []Finding {
 		if i > 0 {
 			result, remedy = Warning, "" // a fallback address
 		}
-		findings = append(findings, finding("sound", result, remedy, "%s: %s", a.Address, a.Detail)...)
+		findings = append(findings, finding("sound.unreachable", result, remedy, "%s: %s", a.Address, a.Detail)...)
 	}
 	return findings
 }

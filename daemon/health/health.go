@@ -97,7 +97,8 @@ func (s IntegrationState) String() string {
 
 // A Finding is the result of one check of "pressbox doctor".
 type Finding struct {
-	Name   string `json:"name"` // component
+	Name   string `json:"name"`           // component
+	Code   string `json:"code,omitempty"` // what is wrong with it, absent if nothing is
 	Result string `json:"result" enum:"ok,warning,failure"`
 	Detail string `json:"detail"`
 	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -128,7 +129,7 @@ func TestModules_noCycles(t *testing.T) {
 }
 
 // text matches a text of a language: its key and its value.
-var text = regexp.MustCompile(`(?m)^  "([^"]+)":\s((?:.*\n    )*.*),$`)
+var text = regexp.MustCompile(`(?m)^  "?([\w.-]+)"?:\s((?:.*\n    )*.*),$`)
 
 // placeholder matches what is replaced in a text.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -140,8 +141,13 @@ func TestLanguages_sameTexts(t *testing.T) {
 	files := check.Must(filepath.Glob(folder + "*.js"))(t)
 	english := textsOf(t, folder+"en.js")
 	check.Require(t, len(files) >= 2 && len(english) >= 100, "%d languages, %d texts", len(files), len(english))
+	findings := func(language string) map[string][]string {
+		return textsOf(t, filepath.Join(folder, "../findings-"+language))
+	}
+	maps.Copy(english, findings("en.js"))
 	for _, file := range files {
 		texts := textsOf(t, file)
+		maps.Copy(texts, findings(filepath.Base(file)))
 		for key, want := range english {
 			if got, ok := texts[key]; !ok || !slices.Equal(got, want) {
 				t.Errorf("%s: %s has %v, in English %v (missing: %v)", filepath.Base(file), key, got, want, !ok)
@@ -185,6 +191,35 @@ func TestLanguages_problems(t *testing.T) {
 		return err
 	}))
 	check.That(t, seen >= 90, "only %d codes were found", seen)
+}
+
+// findingCode matches a component in the source of doctor, and the code of what is wrong with it.
+var findingCode = regexp.MustCompile(`\b(?:fine|finding)\(\s*(?:"([\w-]+)|name\+")(?:\.(\w+))?"`)
+
+// Each component that an examination names, and each code, has a text, and each of these texts is used.
+func TestLanguages_findings(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, file := range check.Must(filepath.Glob(root + "/daemon/doctor/*.go"))(t) {
+		for _, found := range findingCode.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
+			name, code := found[1], found[2]
+			used[name] = true
+			switch {
+			case name == "":
+				used[code] = true
+			case code != "":
+				used[name+"."+code] = true
+			}
+		}
+	}
+	source := string(check.Must(os.ReadFile(root + "/daemon/health/monitor/integrations.go"))(t))
+	for _, found := range regexp.MustCompile(`Name: "(\w+)"`).FindAllStringSubmatch(source, -1) {
+		used[found[1]] = true
+	}
+	delete(used, "")
+	texts := slices.Sorted(maps.Keys(textsOf(t, root+"/daemon/web/static/page/findings-en.js")))
+	check.Equal(t, strings.Join(texts, " "), strings.Join(slices.Sorted(maps.Keys(used)), " "), "the texts of findings")
+	check.That(t, len(texts) > 90, "only %d texts", len(texts))
 }
 
 // textsOf returns the placeholders of each text of a language, sorted.

@@ -367,6 +367,7 @@ function rooms({ gate }) {
 // ---- health
 
 /** @typedef {Api["Finding"]} Finding */
+/** @typedef {import("./findings-en.js").Findings} Findings */
 const ranks = { failure: 0, warning: 1, ok: 2 };
 /** @param {Finding[]} all */
 function verdict(all) {
@@ -380,10 +381,12 @@ const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
 /** @type {Part} */
 function health({ gate, update }) {
   /** @type {Finding[] | null} */ let all = null;
+  /** @type {Record<string, string>} */ let texts = {};
   const load = () =>
     gate.run(async () => {
       all = null;
       void update();
+      texts = (await imported(import(`./findings-${language}.js`))).default;
       all = /** @type {Finding[]} */ ((await api("GET", "/api/admin/examination")).findings).sort(
         (a, b) => ranks[a.result] - ranks[b.result],
       );
@@ -391,19 +394,30 @@ function health({ gate, update }) {
     });
   void load();
   /** @param {Finding} f */
+  const heading = (f) =>
+    html`<span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"}>
+        ${label("admin.result", f.result)}
+      </span>
+      <strong>${texts[f.name] ?? f.name}</strong>`;
+  /** Renders the server's words, which are English. @param {unknown} summary @param {Finding} f */
+  const details = (summary, f) =>
+    html`<details>
+      <summary>${summary}</summary>
+      <p lang="en">${f.detail}</p>
+      ${f.remedy && !isCommand.test(f.remedy) ? html`<p lang="en">→ ${f.remedy}</p>` : nothing}
+    </details>`;
+  /** @param {Finding} f */
   const stub = (f) =>
     html`<li class=${f.result === "failure" ? "urgent" : ""}>
-      <div lang="en">
-        <span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"} lang=${language}>
-          ${label("admin.result", f.result)}
-        </span>
-        <strong>${f.name}</strong>
-        <p class="quote">${f.detail}</p>
-        ${!f.remedy
-          ? nothing
-          : isCommand.test(f.remedy)
-            ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`)
-            : html`<p>→ ${f.remedy}</p>`}
+      <div>
+        ${!f.code
+          ? details(heading(f), f)
+          : html`${heading(f)}
+              <p class="quote">${texts[`${f.name}.${f.code}`] ?? texts[f.code] ?? f.detail}</p>
+              ${f.remedy && isCommand.test(f.remedy)
+                ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`)
+                : nothing}
+              ${details(t("details"), f)}`}
       </div>
     </li>`;
   return {
@@ -460,23 +474,21 @@ function log({ gate, update }) {
                     <thead>
                       <tr>
                         <th scope="col">${t("admin.log.when")}</th>
-                        <th scope="col">${t("admin.log.status")}</th>
-                        <th scope="col">${t("admin.log.from")}</th>
                         <th scope="col">${t("admin.log.message")}</th>
+                        <th scope="col">${t("admin.log.from")}</th>
                       </tr>
                     </thead>
                     <tbody>
                       ${all.filter(matches).map(
                         (a) =>
                           html`<tr>
-                            <td>${formatTime(a.created_at)}</td>
-                            <td>${label("status", a.status)}</td>
-                            <td>${sender(a)}</td>
+                            <td>${formatTime(a.created_at)}<br /><small>${label("status", a.status)}</small></td>
                             <td class="text">
                               ${a.title ? html`<strong>${a.title}</strong> ` : nothing}
                               ${a.message || t("queue.notext")}
                               ${a.error ? html` <em lang="en">${a.error}</em>` : nothing}
                             </td>
+                            <td>${sender(a)}</td>
                           </tr>`,
                       )}
                     </tbody>

@@ -153,7 +153,6 @@ const texts = {
   "admin.log.when": "Wann",
   "admin.log.from": "Von",
   "admin.log.message": "Durchsage",
-  "admin.log.status": "Was geschah",
   "admin.log.none": "Nichts gefunden.",
   "admin.log.empty": "Noch keine Durchsagen.",
   "admin.sender.token": "Token",

@@ -158,7 +158,6 @@ const texts = {
   "admin.log.when": "When",
   "admin.log.from": "From",
   "admin.log.message": "Announcement",
-  "admin.log.status": "What happened",
   "admin.log.none": "Nothing found.",
   "admin.log.empty": "No announcements yet.",
   "admin.sender.token": "Token",
