@@ -308,6 +308,7 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	for _, part := range []struct{ name, shown string }{
 		{"sound", "#QUIET_MODE"},
 		{"voices", "#natural"},
+		{"sounds", "#sounds li"},
 		{"people", "#users li"},
 		{"tokens", "main .empty"},
 		{"rooms", "main .stubs li"},

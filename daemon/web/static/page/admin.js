@@ -1,6 +1,6 @@
 // Administration: its frame, the passphrase that it asks for again, and the
-// parts sound, rooms, health, log and backup. The others are in adminaccess.js
-// and announcements.js, which are loaded when they are opened.
+// parts sound, rooms, health, log and backup. The others are in adminaccess.js,
+// adminsounds.js and announcements.js, which are loaded when they are opened.
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
@@ -8,6 +8,7 @@ import {
 } from "./ui.js";
 
 const access = () => import("./adminaccess.js");
+const sounding = () => import("./adminsounds.js");
 const announcing = () => import("./announcements.js");
 
 /**
@@ -18,6 +19,7 @@ const parts = {
   sound: async () => sound((await announcing()).controls),
   planned: async () => (await announcing()).planned,
   voices: async () => (await access()).voices,
+  sounds: async () => (await sounding()).sounds,
   people: async () => (await access()).people,
   tokens: async () => (await access()).tokens,
   rooms: async () => rooms,

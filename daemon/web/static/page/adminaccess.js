@@ -265,7 +265,7 @@ export function voices({ gate, update }) {
     heard = v.name;
     const message =
       /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
-    if (!again) await player.toggle({ message, voice: v.name });
+    if (!again) await player.toggle(module.speechOf({ message, voice: v.name }));
   };
   /** @param {Api["InstalledVoices"]} list */
   const receive = (list) => {

@@ -3,7 +3,7 @@ import { html, nothing } from "./lit-html.js";
 import { reason, ended } from "./announcements.shared.js";
 import {
   t, label, api, when, timeZone, weekdays, dayName, cronOf, parseCron, imported, alertBox, sentence, Problem,
-  requests, readOut, refocus, store, stored, wrongOf, valued, submitted,
+  requests, readOut, refocus, store, stored, wrongOf, valued, submitted, number,
 } from "./ui.js";
 
 const minRate = 60;
@@ -16,6 +16,10 @@ const minute = 60; // seconds
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
 /** @typedef {import("./announcements.shared.js").Voices} Voices */
+/** @typedef {typeof import("./speech.js")} Speech */
+
+/** Returns the length of a WAV file in seconds: mono, 16 bits, 24 kHz. @param {Blob} wav */
+const secondsOf = (wav) => (wav.size - 44) / 48000;
 
 /**
  * The repetitions that the form offers, as times × seconds.
@@ -64,6 +68,8 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   let confirmation = "";
   let confirmed = "";
   let shown = ""; // the message in words, on request
+  /** @type {Blob | null} */ let recording = null; // which is announced before the message
+  /** @type {(() => void) | null} */ let stopRecording = null;
   /** @type {Schedule | null} */ let editing = null;
   const kept = JSON.parse(stored(`draft.${usual}`, "{}", "sessionStorage"));
   const draft = {
@@ -106,6 +112,14 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     in: draft.when === "in" ? Number(draft.in) * minute : undefined,
   });
 
+  /** Returns the address that announces a recording, with the fields as parameters. */
+  const recordedTo = () => {
+    const given = Object.entries({ ...content(), ...later() }).filter(([, v]) => v !== undefined && v !== "");
+    const parameters = new URLSearchParams(
+      given.map(([k, v]) => [k, typeof v === "object" && !Array.isArray(v) ? JSON.stringify(v) : String(v)]),
+    );
+    return `/api/notify?${parameters}`;
+  };
   /** @param {string} path @param {unknown} [body] */
   const send = (path, body) =>
     requested.run(async () => {
@@ -143,7 +157,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   const clear = () => {
     Object.assign(draft, blank(usual));
     shown = "";
-    editing = null;
+    editing = recording = null;
   };
   /** Fills the form with a schedule, which is then saved in place of a new one. @param {Schedule} s */
   const edit = async (s) => {
@@ -175,7 +189,11 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     if (sending) return;
     [sending, confirmation] = [true, ""];
     await update(); // renders what was typed last, so that emptying the field is a change
-    const accepted = await (draft.when === "weekly" ? schedule() : send("/api/notify", { ...content(), ...later() }));
+    const accepted = await (draft.when === "weekly"
+      ? schedule()
+      : recording
+        ? send(recordedTo(), recording)
+        : send("/api/notify", { ...content(), ...later() }));
     sending = false;
     if (accepted) {
       clear();
@@ -195,11 +213,74 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     e.preventDefault();
     /** @type {HTMLTextAreaElement} */ (e.target).form?.requestSubmit();
   };
-  const listen = async () => {
+  /** Plays in this browser what load returns, or stops. @param {(module: Speech) => () => Promise<ArrayBuffer>} load */
+  const play = async (load) => {
     const module = await requested.run(() => imported(import("./speech.js")));
-    listener ??= module?.newPlayer(update, requested.run) ?? null;
-    await listener?.toggle(spoken(), draft.rate || undefined);
+    if (!module) return;
+    listener ??= module.newPlayer(update, requested.run);
+    await listener.toggle(load(module));
   };
+  const listen = () => play(({ speechOf }) => speechOf(spoken(), draft.rate || undefined));
+  const recorder = () => imported(import("./recorder.js"));
+  /** Takes a recording. @param {() => Promise<Blob>} make */
+  const take = async (make) => {
+    await requested.run(async () => {
+      try {
+        recording = await make();
+      } catch {
+        throw new Problem(422, { code: "page", detail: t("say.file.bad") });
+      }
+    });
+    refocus("announce");
+  };
+  const record = async () => {
+    if (stopRecording) return stopRecording();
+    await requested.run(async () => {
+      const { record } = await recorder();
+      const { stop, file } = await record().catch(() => {
+        throw new Problem(403, { code: "page", detail: t("say.record.denied") });
+      });
+      stopRecording = stop;
+      void take(() => file).finally(() => {
+        stopRecording = null;
+        void update();
+      });
+    });
+  };
+  const choose = valued((_, field) => {
+    const [file] = /** @type {HTMLInputElement} */ (field).files ?? [];
+    if (file) void take(async () => (await recorder()).toWav(file));
+  });
+  const listenAgain = (/** @type {Blob} */ of) =>
+    play(() => async () => (await recorder()).samplesOf(await of.arrayBuffer()));
+  /** Renders the recording, or how one is made. */
+  const recorded = () =>
+    recording
+      ? html`<p class="row" id="recording">
+          <span>${t("say.recorded", { n: number(secondsOf(recording), { maximumFractionDigits: 1 }) })}</span>
+          <button type="button" @click=${() => recording && listenAgain(recording)}>
+            ${t(listener?.state ? "say.stop" : "say.play")}
+          </button>
+          <button
+            type="button"
+            @click=${() => {
+              recording = null;
+              void update();
+            }}
+          >
+            ${t("remove")}
+          </button>
+        </p>`
+      : html`<p class="row">
+          ${globalThis.MediaRecorder && navigator.mediaDevices
+            ? html`<button type="button" id="record" aria-pressed=${Boolean(stopRecording)} @click=${record}>
+                ${t(stopRecording ? "say.record.stop" : "say.record")}
+              </button>`
+            : nothing}
+          <label class="button file">
+            ${t("say.file")}<input type="file" id="recorded" accept="audio/*" class="unseen" @change=${choose} />
+          </label>
+        </p>`;
   const show = () =>
     requested.run(async () => {
       shown = "";
@@ -436,7 +517,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         name="message"
         rows="3"
         maxlength=${maxLength}
-        ?required=${!draft.sound}
+        ?required=${!draft.sound && !recording}
         placeholder=${t("say.placeholder")}
         aria-invalid=${invalid("message")}
         aria-describedby="wrong-message"
@@ -482,7 +563,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
           ${t("favorites.add")}
         </button>
       </p>
-      ${reason(shared, "say")}
+      ${draft.when === "weekly" ? nothing : recorded()} ${reason(shared, "say")}
       ${shown ? html`<p id="shown"><small>${t("say.shown")}</small><br />${shown}</p>` : nothing}
       ${more()}
     </form>`;

@@ -228,10 +228,10 @@ async function send(method, path, body) {
       method,
       credentials: "include",
       headers: {
-        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(body !== undefined && { "Content-Type": body instanceof Blob ? body.type : "application/json" }),
         ...(session.me && { "Pressbox-Session": "required" }),
       }, // not a visitor's view
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
     });
     answered();
     return response;
