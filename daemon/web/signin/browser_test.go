@@ -214,7 +214,7 @@ func TestBrowser_dropsSecureCookies(t *testing.T) {
 	h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Secure = true })
 	b.do(chromedp.Navigate(serveAt(t, "http", lanName, h.Handler()) + "/api/auth/idp/login"))
 	text, err := chromedp.Run(b.ctx, chromedp.Text("main"))
-	check.That(t, err == nil && strings.Contains(text, auth.CodeInsecureTransport.Description()),
+	check.That(t, err == nil && strings.Contains(text, "needs https"),
 		"page %q, %v", text, err)
 }
 

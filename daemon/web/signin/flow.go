@@ -150,7 +150,7 @@ func (h *handlers) signInError(w http.ResponseWriter, r *http.Request) error {
 // showInsecure shows the page for browsers that would drop the cookies.
 func (h *handlers) showInsecure(w http.ResponseWriter, r *http.Request) error {
 	return h.pages.show(w, h.Language(r), http.StatusForbidden, "notice", messagePage{
-		Title: "Not signed in", Text: auth.CodeInsecureTransport.Description(),
+		Text: "insecure",
 	})
 }
 

@@ -285,7 +285,7 @@ func TestLogin_insecureTransport(t *testing.T) {
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Secure = true })
 	b := h.Browser(t)
 	p := b.Get("/api/auth/idp/login").Want(http.StatusForbidden)
-	check.That(t, strings.Contains(p.Text, "Sign-in needs https here.") && len(p.Cookies()) == 0,
+	check.That(t, strings.Contains(p.Text, "needs https here.") && len(p.Cookies()) == 0,
 		"page %s, cookies %v", p.Text, p.Cookies())
 	b.Origin = "http://127.0.0.1:8888" // browsers accept Secure cookies here
 	b.Begin()

@@ -37,13 +37,12 @@ func newPages(s *web.Server, frontend string) *pages {
 
 // A messagePage is the data of a page with one message.
 type messagePage struct {
-	Title, Text string
-	Again       string // URL of the link to try again; "" means no link
+	Text  string // key of the message
+	Again string // URL of the link to try again; "" means no link
 }
 
 // A formsPage is the data of the page with the forms to sign in and to sign up.
 type formsPage struct {
-	Title  string
 	Action string // URL of the forms, with the authorization request
 	Cancel string // URL that cancels the sign-in
 	Create bool   // show the form to sign up
@@ -59,16 +58,20 @@ type formsPage struct {
 type document struct {
 	Language string
 	Files    string // path below which the page's files are
+	Title    string // key of the page's title
 	Page     any
 }
 
 // T returns a text in the language of the document.
-func (d document) T(english string) string { return translations[d.Language].of(english) }
+func (d document) T(key string) string {
+	return translations[d.Language].of(key, auth.MinPassphraseLength)
+}
 
 // show writes a page from a template, in a language.
 func (p *pages) show(w http.ResponseWriter, language string, status int, name string, data any) error {
 	var page bytes.Buffer
-	values := document{language, p.server.PageFiles(), data}
+	title := map[bool]string{true: "signin", false: "title"}[name == "forms"]
+	values := document{language, p.server.PageFiles(), title, data}
 	if err := templates.ExecuteTemplate(&page, name, values); err != nil {
 		return fmt.Errorf("write the page %s: %w", name, err)
 	}
@@ -136,7 +139,7 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 	}
 	policy := local.SignUp().For(web.ClientAddr(r))
 	return request, formsPage{
-		Title: "Sign in", Action: auth.AuthorizePath + "?" + q.Encode(), Cancel: local.Deny(request),
+		Action: auth.AuthorizePath + "?" + q.Encode(), Cancel: local.Deny(request),
 		Create: policy != auth.SignUpClosed, Invite: policy == auth.SignUpInvite, Code: q.Get("invite"),
 	}, nil
 }
@@ -156,7 +159,7 @@ func (h *handlers) unknownSignIn(w http.ResponseWriter, r *http.Request, err err
 		return err
 	}
 	return h.pages.show(w, h.Language(r), http.StatusBadRequest, "notice", messagePage{
-		Title: "Not signed in", Text: auth.CodeInvalidState.Description(), Again: web.LoginPath,
+		Text: "lost", Again: web.LoginPath,
 	})
 }
 
@@ -207,25 +210,12 @@ func (h *handlers) showError(w http.ResponseWriter, r *http.Request, page formsP
 		status = http.StatusTooManyRequests
 		seconds := int((wait.Wait + time.Second - 1) / time.Second)
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		page.Wrong, page.Field = fmt.Sprintf(translations[h.Language(r)].of(tooManyAttempts), seconds), "passphrase"
+		page.Wrong, page.Field = translations[h.Language(r)].of("wait", seconds), "passphrase"
 		return h.pages.show(w, h.Language(r), status, "forms", page)
 	}
-	for _, known := range []struct {
-		err   error
-		field string
-	}{
-		{auth.ErrWrongCredentials, "passphrase"},
-		{auth.ErrInvalidName, "name"},
-		{auth.ErrNameTaken, "name"},
-		{auth.ErrPassphraseTooShort, "passphrase"},
-		{auth.ErrPassphraseTooLong, "passphrase"},
-		{auth.ErrPassphraseTooCommon, "passphrase"},
-		{auth.ErrNotInvited, "invite"},
-	} {
-		if errors.Is(err, known.err) {
-			page.Wrong, page.Field = known.err.Error(), known.field
-			return h.pages.show(w, h.Language(r), status, "forms", page)
-		}
+	if m, ok := mistakeOf(err); ok {
+		page.Wrong, page.Field = translations[h.Language(r)].of(m.key, m.n), m.field
+		return h.pages.show(w, h.Language(r), status, "forms", page)
 	}
 	return err
 }

@@ -1,56 +1,71 @@
 package signin
 
 import (
-	"fmt"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"pressbox/auth"
+	"pressbox/daemon/web/static"
 )
 
-// texts are the texts of the sign-in pages in a language, by the English text.
-// The zero value is English.
+// texts are the words of the sign-in pages by key, as in signin-en.js of the page.
 type texts map[string]string
 
-// of returns a text in the language, in English if it has none.
-func (t texts) of(english string) string {
-	if text, ok := t[english]; ok {
-		return text
-	}
-	return english
+// of returns a text, in which n replaces the placeholder.
+func (t texts) of(key string, n int) string {
+	return strings.ReplaceAll(t[key], "{n}", strconv.Itoa(n))
 }
 
-// tooManyAttempts is the text of an [auth.ThrottledError], with the seconds to wait.
-const tooManyAttempts = "too many attempts: wait %d s"
+//nolint:gochecknoglobals // read once, never changed
+var translations = readTexts(static.Files)
 
-// translations are the texts by language. Their keys are all visible texts of
-// signin.html and the errors that it shows.
-var translations = map[string]texts{ //nolint:gochecknoglobals // never changed
-	"de": {
-		"Sign in":        "Anmelden",
-		"Sign in again":  "Erneut anmelden",
-		"Not signed in":  "Nicht angemeldet",
-		"Create account": "Konto anlegen",
-		"Cancel":         "Abbrechen",
-		"Welcome back":   "Willkommen zurück",
-		"New here?":      "Neu hier?",
-		"Name":           "Name",
-		"Passphrase":     "Passphrase",
-		"Invite":         "Einladung",
-		"At least 8 characters. A short sentence works best.": "Mindestens 8 Zeichen. Am besten ein kurzer Satz.",
+// line matches a text of a file of the page: its key and its value.
+var line = regexp.MustCompile(`(?m)^  (\w+): "([^"\\]*)",$`)
 
-		auth.ErrWrongCredentials.Error(): "Name oder Passphrase ist falsch.",
-		auth.ErrInvalidName.Error(): fmt.Sprintf("Ein Name hat 1 bis %d druckbare Zeichen.",
-			auth.MaxNameLength),
-		auth.ErrPassphraseTooShort.Error(): fmt.Sprintf("Eine Passphrase hat mindestens %d Zeichen.",
-			auth.MinPassphraseLength),
-		auth.ErrPassphraseTooLong.Error(): fmt.Sprintf("Eine Passphrase hat höchstens %d Zeichen.",
-			auth.MaxPassphraseLength),
-		auth.ErrPassphraseTooCommon.Error(): "Diese Passphrase gehört zu den häufigsten.",
-		auth.ErrNameTaken.Error():           "Der Name ist vergeben.",
-		auth.ErrNotInvited.Error():          "Für ein Konto brauchst du eine gültige Einladung.",
-		tooManyAttempts:                     "Zu viele Versuche: Warte %d s.",
-		auth.CodeInvalidState.Description(): "Diese Anmeldung ist unbekannt oder schon beendet. " +
-			"Bitte beginne von vorn.",
-		auth.CodeInsecureTransport.Description(): "Die Anmeldung braucht hier https. " +
-			"Bitte öffne die https-Adresse des Servers.",
-	},
+// readTexts returns the texts by language.
+func readTexts(files fs.FS) map[string]texts {
+	all := map[string]texts{}
+	names, _ := fs.Glob(files, "page/signin-*.js") // the pattern is valid
+	for _, name := range names {
+		source, err := fs.ReadFile(files, name)
+		if err != nil {
+			continue // it is embedded
+		}
+		found := texts{}
+		for _, m := range line.FindAllStringSubmatch(string(source), -1) {
+			found[m[1]] = m[2]
+		}
+		all[strings.TrimSuffix(strings.TrimPrefix(path.Base(name), "signin-"), ".js")] = found
+	}
+	return all
+}
+
+// A mistake is what a user can correct in a form.
+type mistake struct {
+	err   error
+	field string // "name", "passphrase" or "invite"
+	key   string // of its text
+	n     int    // in its text
+}
+
+// mistakeOf returns the mistake that an error tells of.
+func mistakeOf(err error) (mistake, bool) {
+	for _, m := range []mistake{
+		{auth.ErrWrongCredentials, "passphrase", "wrong", 0},
+		{auth.ErrInvalidName, "name", "invalid", auth.MaxNameLength},
+		{auth.ErrNameTaken, "name", "taken", 0},
+		{auth.ErrPassphraseTooShort, "passphrase", "short", auth.MinPassphraseLength},
+		{auth.ErrPassphraseTooLong, "passphrase", "long", auth.MaxPassphraseLength},
+		{auth.ErrPassphraseTooCommon, "passphrase", "common", 0},
+		{auth.ErrNotInvited, "invite", "uninvited", 0},
+	} {
+		if errors.Is(err, m.err) {
+			return m, true
+		}
+	}
+	return mistake{}, false
 }
