@@ -20,7 +20,8 @@ export function sounds({ gate, update }) {
   void load();
   /** @param {string} name */
   const play = async (name) => {
-    const [{ newPlayer }, { samplesOf }] = await imported(Promise.all([import("./speech.js"), import("./recorder.js")]));
+    const { newPlayer } = await imported(import("./speech.js"));
+    const { samplesOf } = await imported(import("./recorder.js"));
     const again = heard === name && Boolean(player?.state);
     player ??= newPlayer(update, gate.run);
     player.stop();
