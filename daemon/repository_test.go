@@ -334,14 +334,15 @@ const floors = `
  0 voice/announce/hub voice/announce/policy voice/announce/webhook voice/control/boolean voice/speakable/recognize
  1 auth
  1 game/call game/chance game/retro
- 1 voice/announce/plan voice/control/cron voice/control/hours voice/speakable/english voice/speakable/german
+ 1 voice/announce/plan voice/control/cron voice/control/hours voice/speakable/verbalize
  2 game/odds game/retro/eventfile game/teams
- 2 voice/speakable
+ 2 voice/speakable/english voice/speakable/german
  3 game/bot game/history game/league game/stats
- 3 voice voice/announce
+ 3 voice/speakable
  4 game/card
- 4 voice/announce/draft
+ 4 voice voice/announce
  5 game/protocol
+ 5 voice/announce/draft
  6 game/match
 11 auth/session game/history/imported game/live voice/announce/announcer
 13 game/leagues voice/control voice/rooms

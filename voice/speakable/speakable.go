@@ -13,8 +13,7 @@
 // recognizer is shared, and what differs between languages is in tables. For other languages espeak-ng reads
 // numbers and signs, and only web addresses are shortened. The last step is punctuation.
 //
-// To add a language, write its tables and its Verbalizer in a package beside english, and a case in
-// verbalizerOf.
+// To add a language, see ARCHITECTURE.md.
 //
 // Blocks of raw phonemes, [[ like this ]], are not changed.
 //

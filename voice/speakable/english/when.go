@@ -1,23 +1,23 @@
 package english
 
 import (
-	"strings"
+	"strconv"
 
 	"pressbox/voice/speakable/recognize"
 )
 
-// clock says a time of day: six thirty p.m.
-func (s *Verbalizer) clock(c recognize.Clock) string {
+// Clock says a time of day: six thirty p.m.
+func (s *grammar) Clock(c recognize.Clock) string {
 	spoken := s.hour(c)
 	switch {
 	case c.Central > 0:
 		return spoken + ", " + s.cardinal(c.Central) + " central"
 	case c.Split != "":
-		return spoken + " point " + s.spell(c.Split)
+		return spoken + " point " + s.Digits(c.Split)
 	case c.Second == -2: // 0300 hours
 		return s.military(c)
 	case c.Second > 0 || c.Second == 0 && c.Half == 0:
-		spoken += " and " + s.count(c.Second, "second")
+		spoken += " and " + s.span(recognize.Number{Whole: strconv.Itoa(c.Second)}, "second", "seconds", false)
 	case c.Half == 0 && c.Minute == 0:
 		return s.fullHour(c.Hour)
 	}
@@ -31,7 +31,7 @@ func (s *Verbalizer) clock(c recognize.Clock) string {
 }
 
 // hour says the hour and, unless it is zero, the minute.
-func (s *Verbalizer) hour(c recognize.Clock) string {
+func (s *grammar) hour(c recognize.Clock) string {
 	spoken := s.cardinal(c.Hour)
 	if c.Minute > 0 {
 		spoken += " " + s.pair(c.Minute)
@@ -40,7 +40,7 @@ func (s *Verbalizer) hour(c recognize.Clock) string {
 }
 
 // fullHour says an hour without minutes.
-func (s *Verbalizer) fullHour(h int) string {
+func (s *grammar) fullHour(h int) string {
 	switch {
 	case h == 0 || h == 24:
 		return "midnight"
@@ -51,7 +51,7 @@ func (s *Verbalizer) fullHour(h int) string {
 }
 
 // military says four digits: oh three hundred, fifteen thirty.
-func (s *Verbalizer) military(c recognize.Clock) string {
+func (s *grammar) military(c recognize.Clock) string {
 	minutes := "hundred"
 	if c.Minute > 0 {
 		minutes = s.pair(c.Minute)
@@ -62,20 +62,8 @@ func (s *Verbalizer) military(c recognize.Clock) string {
 	return s.pair(c.Hour) + " " + minutes
 }
 
-// date says a date, and the time that is written with it.
-func (s *Verbalizer) date(d recognize.Date) string {
-	spoken := s.day(d)
-	if d.Clock != nil {
-		spoken += ", " + s.clock(*d.Clock)
-	}
-	if d.UTC {
-		spoken += " U.T.C"
-	}
-	return spoken
-}
-
-// day says a date: March third, twenty twenty-six.
-func (s *Verbalizer) day(d recognize.Date) string {
+// Day says a date: March third, twenty twenty-six.
+func (s *grammar) Day(d recognize.Date) string {
 	spoken := s.MonthName(d.Month)
 	switch {
 	case d.Day == 0 && d.Year > 0:
@@ -100,34 +88,8 @@ func (s *Verbalizer) day(d recognize.Date) string {
 	return spoken + " " + s.year(d.Year)
 }
 
-// durationUnit returns the name of a part of a duration.
-func durationUnit(letter byte) string {
-	return map[byte]string{'y': "year", 'w': "week", 'd': "day", 'h': "hour", 'm': "minute", 's': "second"}[letter]
-}
-
-// duration says a duration: one hour five minutes.
-func (s *Verbalizer) duration(d recognize.Duration) string {
-	var parts []string
-	for _, part := range d.Parts {
-		if whole := strings.TrimLeft(part.Number.Whole, "0"); whole != "" {
-			part.Number.Whole = whole
-		}
-		name, number := durationUnit(part.Unit), s.number(part.Number)
-		switch {
-		case d.Compound:
-			number = strings.ReplaceAll(number, " ", "-") + "-" + name
-		case part.Number.Whole == "1" && part.Number.Fraction == "":
-			number += " " + name
-		default:
-			number += " " + name + "s"
-		}
-		parts = append(parts, number)
-	}
-	return strings.Join(parts, " ")
-}
-
 // decade says the nineties.
-func (s *Verbalizer) decade(d recognize.Decade) string {
+func (s *grammar) decade(d recognize.Decade) string {
 	tens := plural(s.cardinal(d.Tens))
 	if d.Tens == 0 {
 		tens = "hundreds"

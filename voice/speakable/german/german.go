@@ -1,14 +1,15 @@
-// Package german says tokens in German. Numbers stay in digits where espeak-ng reads them right: its reading
-// of 48 is better than that of "achtundvierzig", which it pronounces with a w. In words are ordinals, years
+// Package german has the tables and the grammar of German. Numbers stay in digits where espeak-ng reads them right: its
+// reading of 48 is better than that of "achtundvierzig", which it pronounces with a w. In words are ordinals, years
 // before 2000, clock times, the article "ein", and digits that are spelled.
 //
 // The tables are text files, described at [recognize.Tables]:
 //
 //	context.txt        words that decide between two readings, and genders
+//	calendar.txt       months and weekdays
 //	units.txt          units of measure
 //	abbreviations.txt  short and long forms
-//	signs.txt          names of signs and scripts
-//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); english/gen.go converts them
+//	signs.txt          names of signs, scripts and currencies, and the words of the verbalizer
+//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); see emoji/gen.go
 package german
 
 import (
@@ -16,12 +17,15 @@ import (
 	"unicode"
 
 	"pressbox/voice/speakable/recognize"
+	"pressbox/voice/speakable/verbalize"
 )
 
 // The tables.
 var (
 	//go:embed context.txt
 	context string
+	//go:embed calendar.txt
+	calendar string
 	//go:embed units.txt
 	units string
 	//go:embed abbreviations.txt
@@ -32,39 +36,21 @@ var (
 	emoji string
 )
 
-const months = `1 januar jan jänner
-2 februar feb
-3 märz mär mrz
-4 april apr
-5 mai
-6 juni jun
-7 juli jul
-8 august aug
-9 september sep sept
-10 oktober okt
-11 november nov
-12 dezember dez`
-
-const weekdays = `0 sonntag so
-1 montag mo
-2 dienstag di
-3 mittwoch mi
-4 donnerstag do
-5 freitag fr
-6 samstag sa`
-
-// A Verbalizer says tokens in German. It is not changed once it is made.
-type Verbalizer struct{ *recognize.Locale }
-
 // static is the only instance.
-var static = &Verbalizer{recognize.ParseLocale(recognize.Locale{
-	DecimalComma:  true,
-	PeriodOrdinal: true,
-	Readable:      []*unicode.RangeTable{unicode.Latin},
-	EmojiName:     recognize.EmojiNames(emoji),
-}, recognize.Tables{
-	Context: context, Units: units, Abbreviations: abbreviations, Signs: signs, Months: months, Weekdays: weekdays,
-})}
+var static = verbalizer()
 
 // German returns the verbalizer of German.
-func German() *Verbalizer { return static }
+func German() *verbalize.Verbalizer { return static }
+
+func verbalizer() *verbalize.Verbalizer {
+	v := &verbalize.Verbalizer{Locale: recognize.ParseLocale(recognize.Locale{
+		DecimalComma:  true,
+		PeriodOrdinal: true,
+		Readable:      []*unicode.RangeTable{unicode.Latin},
+		EmojiName:     recognize.EmojiNames(emoji),
+	}, recognize.Tables{
+		Context: context, Calendar: calendar, Units: units, Abbreviations: abbreviations, Signs: signs,
+	})}
+	v.Grammar = &grammar{v}
+	return v
+}

@@ -1,116 +1,197 @@
 package german
 
 import (
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"pressbox/voice/speakable/recognize"
+	"pressbox/voice/speakable/verbalize"
 )
 
-// A gender of a noun.
-type gender int
+// A grammar is that of German. It is not changed once it is made.
+type grammar struct{ *verbalize.Verbalizer }
 
-const (
-	masculine gender = iota
-	feminine
-	neuter
-)
-
-// genderOf returns the gender of a noun by the tables, then by its ending.
-func (s *Verbalizer) genderOf(noun string) gender {
-	noun = strings.ToLower(noun)
-	switch {
-	case s.Is(recognize.Feminine, noun):
-		return feminine
-	case s.Is(recognize.Neuter, noun):
-		return neuter
-	case s.Is(recognize.Masculine, noun), strings.HasSuffix(noun, "termin"):
-		return masculine
-	}
-	for n := 1; n < len(noun)-3; n++ { // the last part of a compound decides: Haustür
-		if !utf8.RuneStart(noun[n]) {
-			continue
+// Say implements [verbalize.Grammar].
+func (s *grammar) Say(t recognize.Token) string {
+	switch t := t.(type) {
+	case recognize.Word:
+		return t.Spoken
+	case recognize.Identifier:
+		return s.identifier(t)
+	case recognize.Label:
+		return t.Number + " " + t.Letter
+	case recognize.Decade:
+		if t.Century > 0 {
+			return strings.ReplaceAll(s.year(t.Century*100+t.Tens), " ", "") + "er"
 		}
-		switch last := noun[n:]; {
-		case s.Is(recognize.Feminine, last):
-			return feminine
-		case s.Is(recognize.Neuter, last):
-			return neuter
+		return strconv.Itoa(t.Tens) + "er"
+	case recognize.ShortYear:
+		return strconv.Itoa(t.Year)
+	case recognize.Counted:
+		return s.counted(t)
+	case recognize.Average:
+		return "0," + t.Digits
+	case recognize.Ordinal:
+		if t.Article {
+			return "der " + s.ranked(t.N, "", recognize.Definite)
+		}
+		return s.ranked(t.N, t.Noun, t.Case)
+	case recognize.Fraction:
+		return s.fraction(t)
+	}
+	return ""
+}
+
+// fraction says eineinhalb and drei Viertel.
+func (s *grammar) fraction(f recognize.Fraction) string {
+	spoken := s.part(f)
+	one, many := s.UnitNames(f.Unit)
+	if f.Whole == "" && f.Num == 1 && f.Den == 2 {
+		switch {
+		case one != "":
+			return s.half(one, f.Case) + " " + one
+		case f.Noun != "" && strings.ToLower(f.Noun[:1]) != f.Noun[:1]:
+			return s.half(f.Noun, f.Case)
 		}
 	}
 	switch {
-	case hasEnding(noun, "ung", "heit", "keit", "schaft", "ion", "tät", "ik", "ei", "enz", "anz", "ur", "in", "e"):
-		return feminine
-	case hasEnding(noun, "chen", "lein", "ment", "um", "tum", "nis"):
-		return neuter
+	case one == "":
+		return spoken
+	case f.Whole == "":
+		return spoken + " " + one
 	}
-	return masculine
+	return spoken + " " + many
 }
 
-func hasEnding(noun string, endings ...string) bool {
-	for _, ending := range endings {
-		if strings.HasSuffix(noun, ending) && len(noun) > len(ending)+2 {
-			return true
+// part says a fraction without its unit.
+func (s *grammar) part(f recognize.Fraction) string {
+	half := f.Num == 1 && f.Den == 2
+	switch {
+	case half && f.Whole == "":
+		return "ein halb"
+	case half && f.Whole == "1":
+		return "eineinhalb"
+	case half:
+		return f.Whole + "einhalb"
+	}
+	name := strings.ToUpper(s.ordinal(f.Den)[:1]) + s.ordinal(f.Den)[1:] + "el"
+	spoken := s.bound(f.Num)
+	if f.Num > 9 {
+		spoken = strconv.Itoa(f.Num)
+	}
+	if f.Whole != "" {
+		return f.Whole + " " + spoken + " " + name
+	}
+	return spoken + " " + name
+}
+
+// Measure implements [verbalize.Grammar].
+func (s *grammar) Measure(q recognize.Quantity, one, many string) string {
+	switch {
+	case isOne(q.Number) && q.Unit.Symbol == "%":
+		return "ein " + one
+	case isOne(q.Number):
+		return s.article(one, q.Case) + " " + one
+	case isOneAndHalf(q.Number) && (q.Unit.Symbol == "Std" || q.Unit.Symbol == "h"):
+		return "eineinhalb " + many
+	}
+	return s.Number(q.Number) + " " + many
+}
+
+// Span implements [verbalize.Grammar]. The last name is that of the dative.
+func (s *grammar) Span(n recognize.Number, names []string, d recognize.Duration) string {
+	switch {
+	case isOne(n):
+		return s.article(names[0], d.Case) + " " + names[0]
+	case isOneAndHalf(n):
+		return "eineinhalb " + names[1]
+	case d.Case == recognize.Dative:
+		return s.Number(n) + " " + names[2]
+	}
+	return s.Number(n) + " " + names[1]
+}
+
+// Coins implements [verbalize.Grammar].
+func (s *grammar) Coins(digits, one, many string) string {
+	if digits == "1" {
+		return "ein " + one
+	}
+	return s.Number(recognize.Number{Whole: digits}) + " " + many
+}
+
+// Clock says a time of day: 19 Uhr 30.
+func (s *grammar) Clock(c recognize.Clock) string {
+	if c.Split != "" {
+		return strconv.Itoa(c.Hour) + " Minuten " + strconv.Itoa(c.Minute) + "," + c.Split + " Sekunden"
+	}
+	spoken := strconv.Itoa(c.Hour) + " Uhr"
+	if c.Hour == 1 {
+		spoken = "ein Uhr"
+	}
+	if c.Minute > 0 {
+		spoken += " " + strconv.Itoa(c.Minute)
+	}
+	if c.Second > 0 {
+		spoken += " und " + strconv.Itoa(c.Second) + " Sekunden"
+	}
+	return spoken
+}
+
+// Day implements [verbalize.Grammar].
+func (s *grammar) Day(d recognize.Date) string {
+	spoken := s.MonthName(d.Month)
+	if d.Day > 0 {
+		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken
+	}
+	if d.Year > 0 {
+		spoken += " " + s.year(d.Year)
+	}
+	return spoken
+}
+
+// identifier says a code: letters one by one, numbers of up to two digits as numbers, longer ones digit by digit, a
+// year as a year.
+func (s *grammar) identifier(t recognize.Identifier) string {
+	spoken := make([]string, len(t.Runs))
+	for i, run := range t.Runs {
+		switch {
+		case strings.ContainsAny(run, ",."):
+			whole, fraction, _ := strings.Cut(strings.ReplaceAll(run, ".", ","), ",")
+			spoken[i] = s.Number(recognize.Number{Whole: whole, Fraction: fraction})
+		case recognize.IsDigit(rune(run[0])):
+			spoken[i] = s.codeNumber(run, i+1 < len(t.Runs))
+		case len(run) > 3:
+			spoken[i] = run
+		default:
+			spoken[i] = s.Spelled(strings.ToUpper(run))
 		}
 	}
-	return false
+	return strings.Join(spoken, " ")
 }
 
-// article returns the indefinite article of a noun.
-func (s *Verbalizer) article(noun string, c recognize.Case) string {
-	g := s.genderOf(lastWord(noun))
-	switch {
-	case c == recognize.Dative && g == feminine:
-		return "einer"
-	case c == recognize.Dative:
-		return "einem"
-	case g == feminine:
-		return "eine"
+// codeNumber says a run of digits in a code. With more, others follow it.
+func (s *grammar) codeNumber(run string, more bool) string {
+	year := len(run) == 4 && strings.HasPrefix(run, "20")
+	if year && more || len(run) < 3 && run[0] != '0' {
+		return s.Number(recognize.Number{Whole: run})
 	}
-	return "ein"
+	return s.Digits(run)
 }
 
-// ranked says an ordinal with its ending: erster, erste, ersten.
-func (s *Verbalizer) ranked(n int, noun string, c recognize.Case) string {
-	switch g := s.genderOf(noun); {
-	case c == recognize.Oblique, c == recognize.Dative:
-		return ordinal(n) + "en"
-	case c == recognize.Definite, noun != "" && g == feminine:
-		return ordinal(n) + "e"
-	case noun != "" && g == neuter:
-		return ordinal(n) + "es"
+// AddressPart implements [verbalize.Grammar]; three or more digits are spelled, and so is the name of a country.
+func (s *grammar) AddressPart(part string, _ bool) string {
+	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
+		return s.Spelled(strings.ToUpper(part))
 	}
-	return ordinal(n) + "er"
+	return recognize.SayRuns(part, func(run string, digits bool) string {
+		if digits {
+			return s.codeNumber(run, false)
+		}
+		return run
+	})
 }
 
-// counted says a lone 1 before a noun, or before an adjective and a noun.
-func (s *Verbalizer) counted(t recognize.Counted) string {
-	if t.Noun == "Uhr" {
-		return "ein"
-	}
-	if strings.HasSuffix(t.Adjective, "en") && t.Case != recognize.Dative && s.genderOf(t.Noun) == masculine {
-		return "einen"
-	}
-	return s.article(t.Noun, t.Case)
-}
-
-// half says one half of a noun: eine halbe Stunde.
-func (s *Verbalizer) half(noun string, c recognize.Case) string {
-	ending := "er"
-	switch g := s.genderOf(noun); {
-	case c == recognize.Dative:
-		ending = "en"
-	case g == feminine:
-		ending = "e"
-	case g == neuter:
-		ending = "es"
-	}
-	return s.article(noun, c) + " halb" + ending
-}
-
-// lastWord returns the last word of a name: Stunde of "Kilometer pro Stunde" is not it, so that the words
-// from "pro" on are left out.
-func lastWord(name string) string {
-	name, _, _ = strings.Cut(name, " pro ")
-	return name[strings.LastIndexByte(name, ' ')+1:]
+// Spelled implements [verbalize.Grammar], with spaces; a digit of CO2 is a number.
+func (s *grammar) Spelled(letters string) string {
+	return strings.Join(strings.Split(letters, ""), " ")
 }

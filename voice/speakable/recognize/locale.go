@@ -26,7 +26,8 @@ type Locale struct {
 	abbreviations map[string][]abbreviation
 	homographs    map[string][]homograph
 	signs         map[string]string
-	endings       []string // the keys of abbreviations that start with a dash
+	forms         map[string][]string // of signs that have several
+	endings       []string            // the keys of abbreviations that start with a dash
 }
 
 // Roles is a set of [Role].
@@ -148,10 +149,10 @@ type homograph struct {
 //	Units          symbol | one | many | prefixes
 //	Abbreviations  short = long ; condition
 //	Homographs     word = respelling ; before: … ; after: … ; not: …
-//	Months         1 january jan             number and names, the full one first
-//	Weekdays       0 sunday sun
+//	Calendar       month 1 january jan       number and names, the full one first
+//	               weekday 0 sunday sun
 //	Names          name = phonemes           with a capital
-//	Signs          sign TAB name
+//	Signs          sign TAB name             or form | form
 //
 // Empty lines, and lines that start with "# " and have no tab, are comments.
 //
@@ -169,7 +170,7 @@ type homograph struct {
 // start of a sentence, or a word of the role [Urge], before an [Objective]. Two words before are
 // joined by an underscore: take_a. ^ is the start of a sentence.
 type Tables struct {
-	Context, Units, Abbreviations, Homographs, Names, Months, Weekdays, Signs string
+	Context, Units, Abbreviations, Homographs, Names, Calendar, Signs string
 }
 
 // prefixNames returns the names of the prefixes of units.
@@ -186,8 +187,9 @@ func prefixNames() map[string]string {
 func ParseLocale(l Locale, t Tables) *Locale {
 	l.roles, l.units, l.abbreviations = map[string]Roles{}, map[string]unitNames{}, map[string][]abbreviation{}
 	l.homographs, l.signs = map[string][]homograph{}, map[string]string{}
-	l.months, l.names[0] = numbered(t.Months)
-	l.weekdays, l.names[1] = numbered(t.Weekdays)
+	l.months, l.names[0] = numbered(t.Calendar, "month ")
+	l.weekdays, l.names[1] = numbered(t.Calendar, "weekday ")
+	l.forms = map[string][]string{}
 	for row := range rows(t.Context) {
 		l.addRole(row)
 	}
@@ -207,6 +209,9 @@ func ParseLocale(l Locale, t Tables) *Locale {
 	for row := range rows(t.Signs) {
 		sign, name, _ := strings.Cut(row, "\t")
 		l.signs[sign] = strings.TrimSpace(name)
+		if forms := strings.Split(l.signs[sign], " | "); len(forms) > 1 {
+			l.forms[sign] = forms
+		}
 	}
 	return &l
 }
@@ -226,10 +231,14 @@ func rows(table string) func(yield func(string) bool) {
 	}
 }
 
-// numbered returns the numbers of a table by their names, and the first name of each, which is the full one.
-func numbered(table string) (numbers map[string]int, names map[int]string) {
+// numbered returns the numbers of the rows of a kind by their names, and the first name of each, which is the full one.
+func numbered(table, kind string) (numbers map[string]int, names map[int]string) {
 	numbers, names = map[string]int{}, map[int]string{}
 	for row := range rows(table) {
+		row, ok := strings.CutPrefix(row, kind)
+		if !ok {
+			continue
+		}
 		words := strings.Fields(row)
 		n := Atoi(words[0])
 		for _, name := range words[1:] {
@@ -348,6 +357,9 @@ func (l *Locale) MonthName(month int) string { return l.names[0][month] }
 
 // WeekdayName returns the name of a weekday, 0 (Sunday) to 6.
 func (l *Locale) WeekdayName(day int) string { return l.names[1][day] }
+
+// Forms returns the forms of a word in the table of signs, nil if it has less than two.
+func (l *Locale) Forms(key string) []string { return l.forms[key] }
 
 // SignName returns the name of a sign, "" if it has none.
 func (l *Locale) SignName(sign string) string { return l.signs[sign] }

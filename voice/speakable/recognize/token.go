@@ -6,7 +6,7 @@
 // [Locale]: the decimal mark, the order of dates, the names of months, units and currencies, and tables of
 // words that decide between two readings, such as "for" before 5m (minutes) and "cable" after it (meters). A
 // locale is read from text files, which a contributor extends without reading code; [ParseLocale] describes
-// their format. To add a language, write these files and a Verbalizer.
+// their format.
 //
 // # Order
 //
