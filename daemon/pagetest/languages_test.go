@@ -518,6 +518,12 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 	fan.says(".panel h2", "In the stands")
 	check.Equal(t, fan.count(".calls, .offers"), 0, "a watcher's decisions")
 	anna.says(".link-line", "1 in the stands") // managers do not count
+	check.Equal(t, fan.count(".reactions"), 0, "a watcher's reactions")
+	anna.press(`.reactions [aria-label="Applause"]`)
+	for _, b := range []*tab{anna, ben, fan} {
+		b.says(".reaction", "Anna: Applause")
+	}
+	fan.await(`!$(".reaction")`)
 	turns(anna, ben, 8)
 	agree(anna, ben)
 	agree(anna, fan)

@@ -26,6 +26,7 @@ type liveMatch struct {
 	*match.Match            // nil: not loaded yet
 	subscribers  map[*subscriber]struct{}
 	presence     [2]presence
+	reactions    [2][]time.Time // those of the last hour, the last one at the end
 	clock        turnClock
 	sealed       [2]bool   // as last published
 	unpublished  time.Time // since when a change of the number of watchers is unpublished; zero: it is published

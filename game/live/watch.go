@@ -23,6 +23,9 @@ const (
 	publishCallsAfter = 100 * time.Millisecond
 	// evictAfter is the time after which a match without subscribers is evicted.
 	evictAfter = time.Minute
+	// reactEvery is the shortest time between two reactions of a manager, who has at most maxReactions an hour.
+	reactEvery   = time.Second
+	maxReactions = 30
 	// minAfterPause is the least time for a decision when a match is resumed.
 	minAfterPause = 10 * time.Second
 )
@@ -150,6 +153,28 @@ func (g *Games) Sync(ctx context.Context, viewer protocol.Person, id string, sin
 	}
 	defer m.release()
 	return &protocol.Message{Batch: m.catchUp(since, m.Sides(viewer))}, nil
+}
+
+// React publishes a reaction of a manager, which is not saved.
+func (g *Games) React(ctx context.Context, who protocol.Person, id string, name protocol.ReactionName) error {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	sides := m.Sides(who)
+	if len(sides) == 0 {
+		return protocol.ErrNotManager()
+	}
+	at := time.Now()
+	recent := slices.DeleteFunc(m.reactions[sides[0]], func(t time.Time) bool { return at.Sub(t) >= time.Hour })
+	m.reactions[sides[0]] = recent
+	if n := len(recent); n >= maxReactions || n > 0 && at.Sub(recent[n-1]) < reactEvery {
+		return protocol.Refuse(protocol.RateLimited, "one reaction a second, and %d an hour", maxReactions)
+	}
+	m.reactions[sides[0]] = append(recent, at)
+	m.publish(&protocol.Message{Type: "reaction", Game: id, Data: &protocol.Reaction{Name: name, Side: sides[0]}})
+	return nil
 }
 
 // Events returns every event or skip of a game after a revision.

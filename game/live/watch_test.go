@@ -97,6 +97,35 @@ func TestWatch_called(t *testing.T) {
 	})
 }
 
+// A manager's reaction reaches all who follow, once a second and 30 times an hour; it changes nothing of the game. A
+// spectator has none.
+func TestReact(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, c := r.watch(ann, 0), r.watch(carl, 0)
+		before := r.get(ann).Revision
+		react := func(who protocol.Person) error { return r.React(r.Context(), who, r.id, "clap") }
+		r.wantCode("a spectator's reaction", react(carl), protocol.Forbidden)
+		for n := range 30 {
+			check.NoError(r, react(ann))
+			check.That(r, len(a.received("reaction")) == n+1 && len(c.received("reaction")) == n+1, "after %d", n+1)
+			pass(999 * time.Millisecond)
+			r.wantCode("another within a second", react(ann), protocol.RateLimited)
+			pass(time.Millisecond)
+		}
+		r.wantCode("the 31st of an hour", react(ann), protocol.RateLimited)
+		check.NoError(r, react(bob)) // has 30 too
+		pass(time.Hour - 31*time.Second)
+		r.wantCode("the 31st of an hour", react(ann), protocol.RateLimited)
+		pass(time.Second)
+		check.NoError(r, react(ann))
+		got := c.last("reaction").Data.(*protocol.Reaction)
+		check.That(r, got.Name == "clap" && r.get(ann).Revision == before, "%+v, revision %d", got, r.get(ann).Revision)
+		later := r.watch(carl, 0)
+		check.Equal(r, len(later.received("reaction")), 0, "reactions that are sent again")
+	})
+}
+
 // A spectator who joins the game is a manager from then on: present, and sent what a manager is sent.
 func TestWatch_spectatorBecomesManager(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@
 package protocol
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -16,13 +17,13 @@ import (
 // A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may
 // see the same share one Message, which must not be modified.
 type Message struct {
-	// "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of
+	// "event", "skip", "hello", "state", "ack", "presence", "clock", "reaction", "bye"; in the lobby "game", "gone"; of
 	// rematches "rematch", "gone", "declined".
 	Type      string `json:"t"`
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
 	CommandID string `json:"cid,omitzero"` // "ack"
-	Data      any    `json:"d,omitzero"`   // *Event, *Hello, *Snapshot, Ack, *Presence, *Clock, Bye, *Game
+	Data      any    `json:"d,omitzero"`   // *Event, *Hello, *Snapshot, Ack, *Presence, *Clock, *Reaction, Bye, *Game
 
 	// Batch, if not nil, holds several messages to be sent in this order; the other fields are then zero.
 	Batch []*Message `json:"-"`
@@ -84,6 +85,23 @@ type Clock struct {
 	EndsAt time.Time `json:"ends_at"`
 	LeftMS int64     `json:"left_ms"`
 }
+
+// A Reaction is what a manager shows to all who follow the game. It is not saved.
+type Reaction struct {
+	Name ReactionName `json:"name"`
+	Side game.Side    `json:"side"` // of the manager; of one who manages both, the visitors
+}
+
+// A ReactionName is what a reaction shows.
+type ReactionName string
+
+// Enum returns the names that there are.
+func (ReactionName) Enum() []any {
+	return []any{"clap", "cheer", "groan", "laugh", "wow", "hat", "ball", "heart"}
+}
+
+// Valid reports whether there is a reaction of this name.
+func (n ReactionName) Valid() bool { return slices.Contains(n.Enum(), any(string(n))) }
 
 // Declined names the manager who declined a rematch.
 type Declined struct {

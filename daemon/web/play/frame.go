@@ -18,14 +18,15 @@ const (
 
 // A request is a decoded frame of a client.
 type request struct {
-	kind   string // "auth", "join", "leave", "cmd", "sync", "ping"
+	kind   string // "auth", "join", "leave", "cmd", "sync", "react", "ping"
 	game   string
 	cid    string
 	rev    uint64
 	since  uint64          // join and sync
 	action protocol.Action // cmd
-	ts     jsontext.Value  // ping: a number, returned in the pong
-	token  string          // auth
+	react  protocol.ReactionName
+	ts     jsontext.Value // ping: a number, returned in the pong
+	token  string         // auth
 }
 
 // parseFrame decodes a client's frame. The error is a [*protocol.Error]; the request then has the ids that
@@ -77,6 +78,8 @@ func (r *request) decodeData(data jsontext.Value) error {
 		return r.requireGame()
 	case "cmd":
 		return r.decodeCommand(data)
+	case "react":
+		return r.decodeReaction(data)
 	case "ping":
 		return r.decodePing(data)
 	default:
@@ -119,6 +122,17 @@ func (r *request) decodeCommand(data jsontext.Value) error {
 		return malformed("the action is not one that the server sent")
 	}
 	return r.action.Check()
+}
+
+func (r *request) decodeReaction(data jsontext.Value) error {
+	var d struct {
+		Name protocol.ReactionName `json:"name"`
+	}
+	if err := unmarshalData(data, &d); err != nil || !d.Name.Valid() {
+		return malformed("d.name must be the name of a reaction")
+	}
+	r.react = d.Name
+	return r.requireGame()
 }
 
 func (r *request) decodePing(data jsontext.Value) error {

@@ -4,7 +4,7 @@ import "pressbox/game/protocol"
 
 // clientFrames returns a value of each type of frame that clients send, as the AsyncAPI document describes them.
 func clientFrames() []any {
-	return []any{authFrame{}, joinFrame{}, leaveFrame{}, commandFrame{}, syncFrame{}, pingFrame{}}
+	return []any{authFrame{}, joinFrame{}, leaveFrame{}, commandFrame{}, syncFrame{}, reactFrame{}, pingFrame{}}
 }
 
 // serverFrames returns a value of each type of frame that the server sends.
@@ -18,6 +18,7 @@ func serverFrames() []any {
 		nakFrame{},
 		presenceFrame{},
 		clockFrame{},
+		reactionFrame{},
 		pongFrame{},
 		byeFrame{},
 	}
@@ -93,6 +94,17 @@ type (
 		gameID
 		frameID
 		Data since `json:"d"`
+	}
+
+	// Show a reaction to all who follow the game: only of its managers, one a second and 30 an hour.
+	reactFrame struct {
+		Type string `json:"t" const:"react" required:"true"`
+		gameID
+		frameID
+		Data react `json:"d" required:"true"`
+	}
+	react struct {
+		Name protocol.ReactionName `json:"name" required:"true"`
 	}
 
 	// Request a pong.
@@ -175,6 +187,13 @@ type (
 		Type string `json:"t" const:"clock"`
 		gameID
 		Data protocol.Clock `json:"d"`
+	}
+
+	// A manager has reacted. Reactions are not saved, and not sent again.
+	reactionFrame struct {
+		Type string `json:"t" const:"reaction"`
+		gameID
+		Data protocol.Reaction `json:"d"`
 	}
 
 	// Response to ping.

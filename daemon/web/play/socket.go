@@ -252,6 +252,9 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		}
 		return false, err
 	}
+	if r.kind == "react" {
+		return false, k.handlers.Games.React(ctx, k.person, r.game, r.react)
+	}
 	if k.handlers.moves.Reserve(k.person.ID, netip.Addr{}, time.Now()) > 0 {
 		return false, protocol.Refuse(protocol.RateLimited, "too many commands of your account: wait a second")
 	}

@@ -2,9 +2,16 @@
 import { html, nothing, noChange } from "./lit-html.js";
 import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, imported, Problem, managerOf,
-  element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped,
+  element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped, clubStyle,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
+
+const reactionShown = 4e3; // milliseconds
+
+/** What managers show each other. @type {Record<Api["Reaction"]["name"], string>} */
+const reactions = {
+  clap: "👏", cheer: "🎉", groan: "😩", laugh: "😄", wow: "😮", hat: "🧢", ball: "⚾", heart: "❤️",
+};
 
 /** @type {Page} */
 export function game({ params, update, go }) {
@@ -66,6 +73,8 @@ class Match {
       element("p", { class: "kicker" }, t("play.last")),
       this.headline,
     );
+    /** @type {Api["Reaction"] | null} */ this.reaction = null;
+    this.reacting = 0; // the timer of its end
     this.boxPanel = guarded(element("div"));
     this.tabButtons = guarded(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
     this.linkPanel = guarded(element("p", { class: "link-line" }));
@@ -209,6 +218,14 @@ class Match {
       }
       case "clock":
         this.setClock(frame.d);
+        break;
+      case "reaction":
+        this.reaction = /** @type {Api["Reaction"]} */ (frame.d);
+        clearTimeout(this.reacting);
+        this.reacting = window.setTimeout(() => {
+          this.reaction = null;
+          this.update();
+        }, reactionShown);
         break;
     }
     for (const [cid, rev] of this.acknowledged)
@@ -439,6 +456,7 @@ class Match {
               ? this.stage.matchup.root
               : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
         </section>
+        ${this.reaction ? this.showReaction(game, this.reaction) : nothing}
         ${over
           ? nothing
           : this.showLast(
@@ -453,6 +471,27 @@ class Match {
       <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
       ${this.tabs(game, scene, moment?.entry.rev)}
     </div>`;
+  }
+
+  /** @param {Game} game @param {Api["Reaction"]} reaction */
+  showReaction(game, { name, side }) {
+    return html`<p class="reaction" role="status" .style=${clubStyle(game[side].team)}>
+      <span aria-hidden="true">${reactions[name]}</span>
+      ${managerOf(game[side])}<span class="unseen">: ${label("reaction", name)}</span>
+    </p>`;
+  }
+
+  /** The buttons by which two people react. @param {Game} game */
+  reactionButtons(game) {
+    if (!game.you || game.you === "both" || sides.some((side) => game[side].bot)) return nothing;
+    return html`<span class="reactions" role="group" aria-label=${t("reaction.title")}>
+      ${Object.entries(reactions).map(
+        ([name, picture]) =>
+          html`<button aria-label=${label("reaction", name)} @click=${() => this.live?.react(name)}>
+            ${picture}
+          </button>`,
+      )}
+    </span>`;
   }
 
   /** @param {Entry | undefined} entry */
@@ -496,7 +535,8 @@ class Match {
               >
                 ${t("game.sounds")}
               </button>`
-            : nothing}`,
+            : nothing}
+          ${this.game ? this.reactionButtons(this.game) : nothing}`,
     );
   }
 

@@ -75,6 +75,11 @@ export class Live {
     return cid;
   }
 
+  /** Shows a reaction to all who follow the game; it is lost without a connection. @param {string} name */
+  react(name) {
+    if (this.link === "live") this.send({ t: "react", g: this.game, d: { name } });
+  }
+
   connect() {
     if (this.link === "over" || this.socket) return;
     clearTimeout(this.retry);
