@@ -9,7 +9,7 @@ import (
 
 // unitSign matches a unit's symbol, with a power, and per another, and a period.
 const unitSign = `((?:sq\.? |cu\.? |fl\.? )?` +
-	`(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-zł]{1,5}Ω?\b|[A-Za-zł]{1,5}))` +
+	`(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-z]{1,4}ł|[A-Za-z]{1,5}Ω?\b|[A-Za-z]{1,5}))` +
 	`([²³]|\^[23]|[23]\b)?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6}|m[23]\b)([²³]|\^[23]|[23]\b)?)?(\.?)`
 
 // magnitude matches the magnitude of an amount of money.
@@ -351,6 +351,8 @@ func (s *tokenizer) fits(m []string, gap string) bool {
 			return false
 		}
 		switch symbol {
+		case "K":
+			return len(m[1]) == 4 // 2700 K is light, 5K a run
 		case "A":
 			return s.nears(Electric) || s.follows(Electric, n, 2) || strings.ContainsAny(m[1], ".,") && gap == ""
 		case "W", "J", "L", "V":
