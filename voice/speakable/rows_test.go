@@ -78,8 +78,11 @@ func TestRows(t *testing.T) {
 			if prefix, only := strings.CutPrefix(strings.TrimSpace(prefixes), "-"); only {
 				symbol = strings.Fields(prefix)[0] + symbol
 			}
-			reached(row, strings.TrimSpace(name), "It is 1 "+symbol+" now.", "It is 1 "+symbol+" of heat.",
-				"a fuse of 1 "+symbol, "Color at 2700"+symbol, "Light of 4000 "+symbol, "The temperature is 1 "+symbol, "Temperatur 1 "+symbol, "Sicherung: 1 "+symbol)
+			var texts []string
+			for _, before := range []string{"It is 1 ", "a fuse of 1 ", "Light of 4000 ", "Sicherung: 1 "} {
+				texts = append(texts, before+symbol+" now.", before+symbol+" of heat", before+symbol)
+			}
+			reached(row, strings.TrimSpace(name), texts...)
 		}
 		for _, row := range rowsOf(t, language+"/abbreviations.txt") {
 			rule, conditions, _ := strings.Cut(row, ";")
@@ -94,18 +97,20 @@ func TestRows(t *testing.T) {
 				"n!": {"5! = 120"}, "arc minutes": {"It is at 5° 6' N"}, "arc seconds": {"It is at 5° 6' 7\" N"},
 				"~ home": {"see ~/notes"}, "inch": {"a 5\" pipe"}, "to": {"5–6 boxes", "5-6 Kisten"}, ".": {"in .NET"},
 				"$ name": {"in $ now", "The $ is strong"}, "# key": {"press #", "Drück die #"}, "* key": {"dial *69"},
-				"@": {"see you @ noon", "wir sind @ home"}, "&": {"you & me"}, "#": {"#5", "ticket #5"}, "/": {"a // b", "press / now", "1/2/3/4", "a /b"},
+				"@": {"see you @ noon", "wir sind @ home"}, "&": {"you & me"}, "#": {"#5", "ticket #5"}, "/": {"a /b"},
 				"x": {"a 2 x 4", "2 x 4"}, "~": {"~5"}, "≈": {"≈5"}, "√": {"√5"}, "§": {"§ 5", "§5"}, "¶": {"¶ 5"},
 			}[sign]
 			switch kind, rest, _ := strings.Cut(sign, " "); {
 			case known:
 			case kind == "direction":
-				texts = []string{"winds " + rest + " at 5 mph", "Take I-5 " + rest, "at 5 Oak St " + rest, "wind from " + rest}
+				texts = []string{"winds " + rest + " at 5 mph", "Take I-5 " + rest, "at 5 Oak St " + rest}
 			case strings.Contains(sign, " "), strings.Contains(name, " | "):
 				continue // of the verbalizer, or of a script
 			default:
-				texts = []string{"It is 5 " + sign + " 6", "It is 5" + sign, "a " + sign + " b", "It is done " + sign, sign + "5",
-					"It is 5 m" + sign + " now", "Pressbox" + sign + " is here", "Note C" + sign}
+				texts = []string{
+					"It is 5 " + sign + " 6", "It is 5" + sign, "a " + sign + " b", "It is done " + sign, sign + "5",
+					"It is 5 m" + sign + " now", "Pressbox" + sign + " is here", "Note C" + sign,
+				}
 			}
 			reached(row, strings.TrimSpace(name), texts...)
 		}

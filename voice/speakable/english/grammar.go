@@ -28,6 +28,10 @@ func (s *grammar) Say(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Word:
 		return s.words(t.Spoken)
+	case recognize.Clock:
+		return s.clock(t)
+	case recognize.Date:
+		return s.day(t)
 	case recognize.Identifier:
 		return s.identifier(t)
 	case recognize.Label:
@@ -115,40 +119,29 @@ func (s *grammar) part(a, b int) string {
 	return s.cardinal(a) + " " + plural(strings.Replace(name, "half", "halve", 1))
 }
 
-// Measure implements [verbalize.Grammar].
-func (s *grammar) Measure(q recognize.Quantity, one, many string) string {
-	if recognize.Atoi(q.Number.Whole)%100 > 0 {
-		q.Number.Grouped = true // 1013 hPa is no year
+// Count implements [verbalize.Grammar]: five minutes, and five-minute before a noun.
+func (s *grammar) Count(n recognize.Number, names []string, of recognize.Token) string {
+	compound := false
+	switch of := of.(type) {
+	case recognize.Money:
+		n.Grouped = true // no year
+	case recognize.Quantity:
+		n.Grouped = n.Grouped || recognize.Atoi(n.Whole)%100 > 0 // nor is 1013 hPa
+		compound = of.Compound && of.Unit.Symbol != "%"
+	case recognize.Duration:
+		if whole := strings.TrimLeft(n.Whole, "0"); whole != "" {
+			n.Whole = whole
+		}
+		compound = of.Compound
 	}
-	return s.span(q.Number, one, many, q.Compound && q.Unit.Symbol != "%")
-}
-
-// Span implements [verbalize.Grammar].
-func (s *grammar) Span(n recognize.Number, names []string, d recognize.Duration) string {
-	if whole := strings.TrimLeft(n.Whole, "0"); whole != "" {
-		n.Whole = whole
-	}
-	return s.span(n, names[0], names[1], d.Compound)
-}
-
-// span says a number of things: five minutes, and five-minute before a noun.
-func (s *grammar) span(n recognize.Number, one, many string, compound bool) string {
 	spoken := s.Number(n)
 	switch {
 	case compound:
-		return strings.ReplaceAll(spoken, " ", "-") + "-" + one
+		return strings.ReplaceAll(spoken, " ", "-") + "-" + names[0]
 	case n.Whole == "1" && n.Fraction == "":
-		return spoken + " " + one
+		return spoken + " " + names[0]
 	}
-	return spoken + " " + many
-}
-
-// Coins implements [verbalize.Grammar].
-func (s *grammar) Coins(digits, one, many string) string {
-	if recognize.Atoi(digits) == 1 {
-		return "one " + one
-	}
-	return s.Number(recognize.Number{Whole: digits, Grouped: true}) + " " + many
+	return spoken + " " + names[1]
 }
 
 // Spelled implements [verbalize.Grammar]: there are points between the letters; a lone A is respelled, because it would

@@ -6,8 +6,8 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// Clock says a time of day: six thirty p.m.
-func (s *grammar) Clock(c recognize.Clock) string {
+// clock says a time of day: six thirty p.m.
+func (s *grammar) clock(c recognize.Clock) string {
 	spoken := s.hour(c)
 	switch {
 	case c.Central > 0:
@@ -17,7 +17,7 @@ func (s *grammar) Clock(c recognize.Clock) string {
 	case c.Second == -2: // 0300 hours
 		return s.military(c)
 	case c.Second > 0 || c.Second == 0 && c.Half == 0:
-		spoken += " and " + s.span(recognize.Number{Whole: strconv.Itoa(c.Second)}, "second", "seconds", false)
+		spoken += " and " + s.Count(recognize.Number{Whole: strconv.Itoa(c.Second)}, s.Forms("period s"), nil)
 	case c.Half == 0 && c.Minute == 0:
 		return s.fullHour(c.Hour)
 	}
@@ -62,8 +62,8 @@ func (s *grammar) military(c recognize.Clock) string {
 	return s.pair(c.Hour) + " " + minutes
 }
 
-// Day says a date: March third, twenty twenty-six.
-func (s *grammar) Day(d recognize.Date) string {
+// day says a date: March third, twenty twenty-six.
+func (s *grammar) day(d recognize.Date) string {
 	spoken := s.MonthName(d.Month)
 	switch {
 	case d.Day == 0 && d.Year > 0:

@@ -16,6 +16,10 @@ func (s *grammar) Say(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Word:
 		return t.Spoken
+	case recognize.Clock:
+		return clock(t)
+	case recognize.Date:
+		return s.day(t)
 	case recognize.Identifier:
 		return s.identifier(t)
 	case recognize.Label:
@@ -85,42 +89,35 @@ func (s *grammar) part(f recognize.Fraction) string {
 	return spoken + " " + name
 }
 
-// Measure implements [verbalize.Grammar].
-func (s *grammar) Measure(q recognize.Quantity, one, many string) string {
-	switch {
-	case isOne(q.Number) && q.Unit.Symbol == "%":
-		return "ein " + one
-	case isOne(q.Number):
-		return s.article(one, q.Case) + " " + one
-	case isOneAndHalf(q.Number) && (q.Unit.Symbol == "Std" || q.Unit.Symbol == "h"):
-		return "eineinhalb " + many
+// Count implements [verbalize.Grammar]. The last name of a duration's unit is that of the dative.
+func (s *grammar) Count(n recognize.Number, names []string, of recognize.Token) string {
+	c, half, many := recognize.Bare, false, names[1]
+	switch of := of.(type) {
+	case recognize.Quantity:
+		c, half = of.Case, of.Unit.Symbol == "Std" || of.Unit.Symbol == "h"
+		if of.Unit.Symbol == "%" {
+			c = recognize.Bare // ein Prozent
+		}
+	case recognize.Duration:
+		c, half = of.Case, true
+		if c == recognize.Dative {
+			many = names[2]
+		}
 	}
-	return s.Number(q.Number) + " " + many
-}
-
-// Span implements [verbalize.Grammar]. The last name is that of the dative.
-func (s *grammar) Span(n recognize.Number, names []string, d recognize.Duration) string {
+	_, coins := of.(recognize.Money)
 	switch {
+	case isOne(n) && coins:
+		return "ein " + names[0]
 	case isOne(n):
-		return s.article(names[0], d.Case) + " " + names[0]
-	case isOneAndHalf(n):
+		return s.article(names[0], c) + " " + names[0]
+	case half && n.Whole == "1" && n.Fraction == "5":
 		return "eineinhalb " + names[1]
-	case d.Case == recognize.Dative:
-		return s.Number(n) + " " + names[2]
 	}
-	return s.Number(n) + " " + names[1]
+	return s.Number(n) + " " + many
 }
 
-// Coins implements [verbalize.Grammar].
-func (s *grammar) Coins(digits, one, many string) string {
-	if digits == "1" {
-		return "ein " + one
-	}
-	return s.Number(recognize.Number{Whole: digits}) + " " + many
-}
-
-// Clock says a time of day: 19 Uhr 30.
-func (s *grammar) Clock(c recognize.Clock) string {
+// clock says a time of day: 19 Uhr 30.
+func clock(c recognize.Clock) string {
 	if c.Split != "" {
 		return strconv.Itoa(c.Hour) + " Minuten " + strconv.Itoa(c.Minute) + "," + c.Split + " Sekunden"
 	}
@@ -137,8 +134,7 @@ func (s *grammar) Clock(c recognize.Clock) string {
 	return spoken
 }
 
-// Day implements [verbalize.Grammar].
-func (s *grammar) Day(d recognize.Date) string {
+func (s *grammar) day(d recognize.Date) string {
 	spoken := s.MonthName(d.Month)
 	if d.Day > 0 {
 		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken

@@ -86,5 +86,3 @@ func (s *grammar) Number(n recognize.Number) string {
 }
 
 func isOne(n recognize.Number) bool { return n.Whole == "1" && n.Fraction == "" }
-
-func isOneAndHalf(n recognize.Number) bool { return n.Whole == "1" && n.Fraction == "5" }

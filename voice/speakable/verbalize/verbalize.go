@@ -13,22 +13,16 @@ import (
 
 // A Grammar says the rest: what a language inflects.
 type Grammar interface {
-	// Say says any token that [Verbalizer.Verbalize] does not.
+	// Say says any token that [Verbalizer.Verbalize] does not, times of day, and dates without one.
 	Say(t recognize.Token) string
 	Number(n recognize.Number) string
 	// Spelled writes letters so that espeak-ng spells them.
 	Spelled(letters string) string
 	// AddressPart says a word of an address, which may be hexadecimal.
 	AddressPart(part string, hex bool) string
-	// Coins says a number of things that have a singular and a plural.
-	Coins(digits, one, many string) string
-	// Measure says a quantity without its denominator.
-	Measure(q recognize.Quantity, one, many string) string
-	// Span says a part of a duration by the names of its unit.
-	Span(n recognize.Number, names []string, d recognize.Duration) string
-	// Day and Clock say the two parts of a date.
-	Day(d recognize.Date) string
-	Clock(c recognize.Clock) string
+	// Count says a number of things that have a singular, a plural and perhaps more forms: coins of a
+	// [recognize.Money], units of a [recognize.Quantity], parts of a [recognize.Duration].
+	Count(n recognize.Number, names []string, of recognize.Token) string
 }
 
 // A Verbalizer says tokens in one language. It is not changed once it is made. The words of its own are in the table of
@@ -67,8 +61,6 @@ func (v *Verbalizer) Verbalize(t recognize.Token) string {
 		return v.MonthName(t.Month)
 	case recognize.Date:
 		return v.date(t)
-	case recognize.Clock:
-		return v.Grammar.Clock(t)
 	}
 	return v.amount(t)
 }
@@ -83,12 +75,12 @@ func (v *Verbalizer) amount(t recognize.Token) string {
 	case recognize.Duration:
 		parts := make([]string, len(t.Parts))
 		for i, part := range t.Parts {
-			parts[i] = v.Grammar.Span(part.Number, v.Forms("period "+string(part.Unit)), t)
+			parts[i] = v.Grammar.Count(part.Number, v.Forms("period "+string(part.Unit)), t)
 		}
 		return strings.Join(parts, " ")
 	case recognize.Quantity:
 		one, many := v.UnitNames(t.Unit)
-		return v.Grammar.Measure(t, one, many) + v.perUnit(t.Unit)
+		return v.Grammar.Count(t.Number, []string{one, many}, t) + v.perUnit(t.Unit)
 	case recognize.Unit:
 		_, many := v.UnitNames(t)
 		return many + v.perUnit(t)
@@ -111,7 +103,8 @@ func (v *Verbalizer) amount(t recognize.Token) string {
 	case recognize.Pair:
 		return v.pair(t)
 	case recognize.Scientific:
-		return v.Grammar.Number(t.Number) + v.between("exponent") + v.signed(t.Negative, v.count(recognize.Atoi(t.Exponent)))
+		exponent := v.signed(t.Negative, v.count(recognize.Atoi(t.Exponent)))
+		return v.Grammar.Number(t.Number) + v.between("exponent") + exponent
 	}
 	return v.Grammar.Say(t)
 }
@@ -224,20 +217,22 @@ func (v *Verbalizer) sum(m recognize.Money) string {
 	}
 	n, hundredths := m.Amount, len(m.Amount.Fraction) == 2 && len(names) == 4
 	cents := strings.TrimLeft(n.Fraction, "0")
+	coins := func(digits string, names []string) string {
+		return v.Grammar.Count(recognize.Number{Whole: digits}, names, m)
+	}
 	switch {
 	case m.Magnitude != "":
 		return strings.TrimSpace(v.plain(n) + " " + v.SignName("magnitude "+m.Magnitude) + " " + names[1])
 	case m.Compound:
 		return strings.ReplaceAll(v.plain(n), " ", "-") + "-" + names[0]
 	case cents == "" && (n.Fraction == "" || len(n.Fraction) == 2):
-		return v.Grammar.Coins(n.Whole, names[0], names[1])
+		return coins(n.Whole, names)
 	case hundredths && strings.Trim(n.Whole, "0") == "":
-		return v.Grammar.Coins(cents, names[2], names[3])
+		return coins(cents, names[2:])
 	case hundredths && v.word("and coins") == "":
-		return v.Grammar.Coins(n.Whole, names[0], names[1]) + " " + cents
+		return coins(n.Whole, names) + " " + cents
 	case hundredths:
-		return v.Grammar.Coins(n.Whole, names[0], names[1]) + v.between("and coins") +
-			v.Grammar.Coins(cents, names[2], names[3])
+		return coins(n.Whole, names) + v.between("and coins") + coins(cents, names[2:])
 	}
 	return v.plain(n) + " " + names[1]
 }
@@ -256,11 +251,13 @@ func (v *Verbalizer) stars(t recognize.Stars) string {
 
 // date says a date, and the time that is written with it.
 func (v *Verbalizer) date(d recognize.Date) string {
-	spoken := v.Grammar.Day(d)
-	if d.Clock != nil {
-		spoken += ", " + v.Grammar.Clock(*d.Clock)
+	clock, utc := d.Clock, d.UTC
+	d.Clock, d.UTC = nil, false
+	spoken := v.Grammar.Say(d)
+	if clock != nil {
+		spoken += ", " + v.Grammar.Say(*clock)
 	}
-	if d.UTC {
+	if utc {
 		spoken += " " + v.Grammar.Spelled("UTC")
 	}
 	return strings.TrimSpace(spoken)
