@@ -369,7 +369,6 @@ function rooms({ gate }) {
 // ---- health
 
 /** @typedef {Api["Finding"]} Finding */
-/** @typedef {import("./findings-en.js").Findings} Findings */
 const ranks = { failure: 0, warning: 1, ok: 2 };
 /** @param {Finding[]} all */
 function verdict(all) {

@@ -18,9 +18,6 @@ const minute = 60; // seconds
 /** @typedef {import("./announcements.shared.js").Voices} Voices */
 /** @typedef {typeof import("./speech.js")} Speech */
 
-/** Returns the length of a WAV file in seconds: mono, 16 bits, 24 kHz. @param {Blob} wav */
-const secondsOf = (wav) => (wav.size - 44) / 48000;
-
 /**
  * The repetitions that the form offers, as times × seconds.
  * @type {Record<string, { times: number, every: number }>}
@@ -69,6 +66,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   let confirmed = "";
   let shown = ""; // the message in words, on request
   /** @type {Blob | null} */ let recording = null; // which is announced before the message
+  let length = 0; // of the recording, in seconds
   /** @type {(() => void) | null} */ let stopRecording = null;
   /** @type {Schedule | null} */ let editing = null;
   const kept = JSON.parse(stored(`draft.${usual}`, "{}", "sessionStorage"));
@@ -227,6 +225,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     await requested.run(async () => {
       try {
         recording = await make();
+        length = (await recorder()).secondsOf(recording);
       } catch {
         throw new Problem(422, { code: "page", detail: t("say.file.bad") });
       }
@@ -257,7 +256,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   const recorded = () =>
     recording
       ? html`<p class="row" id="recording">
-          <span>${t("say.recorded", { n: number(secondsOf(recording), { maximumFractionDigits: 1 }) })}</span>
+          <span>${t("say.recorded", { n: number(length, { maximumFractionDigits: 1 }) })}</span>
           <button type="button" @click=${() => recording && listenAgain(recording)}>
             ${t(listener?.state ? "say.stop" : "say.play")}
           </button>
@@ -573,7 +572,10 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     send,
     edit,
     stopPreview: () => listener?.stop(),
-    close: () => listener?.close(),
+    close: () => {
+      stopRecording?.(); // the microphone is off at once
+      listener?.close();
+    },
     /** Removes the confirmation of an announcement that has ended. @param {string} id */
     forget: (id) => {
       if (id === confirmed) confirmation = confirmed = "";

@@ -208,7 +208,7 @@ export function kiosk({ update }) {
                 void update();
               });
             if (type !== "alive") void update();
-            if (wall.alarms.size) setTimeout(update, alarmed);
+            if (wall.alarming()) setTimeout(update, alarmed);
           },
         ]),
       ),

@@ -24,6 +24,9 @@ export async function toWav(file) {
 /** Returns the samples of a file of toWav, or of GET /sounds/NAME. @param {ArrayBuffer} wav */
 export const samplesOf = (wav) => wav.slice(headerBytes);
 
+/** Returns the length of a file of toWav in seconds. @param {Blob} wav */
+export const secondsOf = (wav) => (wav.size - headerBytes) / 2 / rate;
+
 /**
  * Records the microphone until stop is called, or a minute is over.
  * @returns {Promise<{ stop: () => void, file: Promise<Blob> }>}
