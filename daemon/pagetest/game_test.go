@@ -344,6 +344,29 @@ func TestLobby_playBot(t *testing.T) {
 		g.Home.Team.ID == g.Away.Team.ID {
 		t.Errorf("the game is %+v", g)
 	}
+	b.await(`[...$$(".what")].at(-1)?.click(), json("/api/games/` + g.ID + `/events?since=0").then(({ events }) =>
+		events.filter((e) => e.d?.skipped).length > 2 && events.some((e) => / later: /.test(e.d?.text?.[0])))`)
+	b.says("main", " later: ")
+	if get[protocol.Game](b, "/api/games/"+g.ID).Status != protocol.Active {
+		return
+	}
+	b.await(canCall)
+	b.press(".offers summary")
+	b.await(`$(".offers .row select")`)
+	b.is(`(() => {
+		const [until, margin] = $$(".offers .row select");
+		for (const [select, value] of [[until, "inning"], [margin, "5"]]) {
+			select.value = value;
+			select.dispatchEvent(new Event("change"));
+		}
+	})()`)
+	b.pressNamed("Play on")
+	b.await(`json("/api/games/` + g.ID + `").then(({ state, status }) =>
+		status === "finished" || state.skips.home.until === "inning" && state.skips.home.margin === 5)`)
+	if get[protocol.Game](b, "/api/games/"+g.ID).Status == protocol.Active {
+		b.await(`$$(".offers button").find((e) => e.innerText === "Decide every turn")?.click(),
+			json("/api/games/` + g.ID + `").then(({ state }) => !state.skips.home)`)
+	}
 }
 
 // A club that the other side has changes places; all rules can be chosen.

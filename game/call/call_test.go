@@ -160,6 +160,7 @@ func TestCommentator_otherLines(t *testing.T) {
 		s := situation(t, in)
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
 		say("turn "+in, func(rev uint64) call.Line { return c.HalfInning(rev, &s) })
+		say("stop "+in, func(rev uint64) call.Line { return c.Stop(rev, &s, s.Inning%7) })
 	}
 	s := situation(t, "9b 2 --- 4-4")
 	p := check.Must(retro.Parse(&s, "K"))(t)

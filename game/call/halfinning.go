@@ -79,6 +79,25 @@ func (c *Commentator) HalfInning(rev uint64, s *game.State) Line {
 	return d.line()
 }
 
+// Stop returns the line where a game stops after a number of plays that were skipped: the situation.
+func (c *Commentator) Stop(rev uint64, s *game.State, skipped int) Line {
+	d := c.newLine(rev)
+	d.addHalfInning(s)
+	d.addScore(s.Score)
+	on := 0
+	for i, runner := range s.Bases {
+		if runner.Player != "" {
+			on |= 1 << i
+		}
+	}
+	v := values{"out": c.phrasebook.word("out", s.Outs), "on": c.phrasebook.word("on", on)}
+	if skipped > 0 {
+		v["plays"] = c.phrasebook.plural("plays", skipped)
+	}
+	d.add("stop", v)
+	return d.line()
+}
+
 // HalfTotals counts the half-inning of one side, for [Commentator.HalfSummary]. The zero value is its start.
 type HalfTotals struct {
 	Runs   int `json:"runs"`

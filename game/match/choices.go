@@ -239,12 +239,31 @@ func (c *choices) gameActions(absent [2]Absence) {
 		c.addGameAction(own, "Let the bot manage for you",
 			protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on})
 	}
+	c.skipActions()
 	if other := own.Other(); !c.hotSeat && c.leftBy(other, absent[other]) {
 		c.addGameAction(own, "End the game: "+c.Origin.Clubs[other].Name+" has left",
 			protocol.Action{Verb: protocol.DoEnd})
 	}
 	for _, side := range c.sides {
 		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})
+	}
+}
+
+// skipActions adds the ways to leave turns to the usual calls, with the default margin: of both sides in hot seat.
+func (c *choices) skipActions() {
+	own := c.sides[0]
+	if c.Pause != nil || c.BotDecides(own) || c.delayed(own) {
+		return
+	}
+	add := func(label string, a protocol.Action) {
+		a.Verb = protocol.DoSkipUntil
+		c.addGameAction(own, label, a)
+	}
+	if off := false; c.skips[own].Skip != nil {
+		add("Decide every turn", protocol.Action{On: &off})
+	}
+	for _, until := range [...]protocol.SkipUntil{protocol.UntilLeverage, protocol.UntilInning, protocol.UntilNever} {
+		add(until.Label(), protocol.Action{Skip: &protocol.Skip{Until: until, Margin: protocol.DefaultMargin}})
 	}
 }
 

@@ -24,6 +24,8 @@ func (tx *Tx) Submit(c protocol.Command, absent [2]Absence) error {
 		return tx.pauseOrConcede(sides, c.Action)
 	case protocol.DoTakeover:
 		return tx.takeOver(sides, c.Action, absent)
+	case protocol.DoSkipUntil:
+		return tx.skipUntil(sides, c.Action)
 	case protocol.DoEnd:
 		return tx.end(sides, absent)
 	}
@@ -53,7 +55,7 @@ func (tx *Tx) decide(side game.Side, a protocol.Action) error {
 		if p.question == nil || a.Bold == nil {
 			return illegal("no question is open, or the answer lacks bold")
 		}
-		return tx.answer(side, *a.Bold)
+		return tx.answer(side, *a.Bold, false)
 	case protocol.DoUndo:
 		switch {
 		case p.sealed[side] == nil:

@@ -54,7 +54,9 @@ func FuzzAction(f *testing.F) {
 		7: `{"a":"defense","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
 		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`,
 		22: `{"a":"resume"}`,
-		40: `{"a":"concede","side":"home"}`, 41: `{"a":"takeover","on":true}`, 60: `{"a":"answer","bold":false}`,
+		40: `{"a":"concede","side":"home"}`, 41: `{"a":"takeover","on":true}`,
+		42: `{"a":"skip_until","until":"leverage","margin":0.3}`, 43: `{"a":"skip_until","on":false}`,
+		60: `{"a":"answer","bold":false}`,
 		61: `{"a":"takeover","on":false,"side":"away"}`,
 		70: `{"a":"offense","side":"north"}`, 71: `null`, 72: `[]`, 73: `{"a":"offense"} {}`, 74: `{"b":1}`,
 	} {

@@ -33,6 +33,8 @@ type history struct {
 	half call.HalfTotals
 	win  protocol.WinProbability
 	lead *protocol.GoAhead // nil while the score is tied
+
+	skipped int // plays in a row that were skipped
 }
 
 // A command identifies a [Command] for deduplication: who sent it, and its id.
@@ -94,9 +96,9 @@ func (h *history) enter(before *Position, s *step) {
 	switch m.Kind {
 	case protocol.Sealed, protocol.Unsealed:
 		r.Public, r.own[m.Side] = &protocol.Message{Type: "skip", Game: h.id, Revision: m.Revision}, event
-	case protocol.LineupSubmitted:
+	case protocol.LineupSubmitted, protocol.Stopped:
 		own := *e
-		own.Lineup = m.Lineup
+		own.Lineup, own.Reason = m.Lineup, m.Reason
 		r.Public, r.own[m.Side] = event, &protocol.Message{Type: "event", Game: h.id, Revision: m.Revision, Data: &own}
 	default:
 		r.Public = event
@@ -143,6 +145,11 @@ func (h *history) renderPlay(e *protocol.Event, r *Rendered, before *Position, s
 		h.half = call.HalfTotals{}
 	}
 	r.scoring = runs > 0
+	if e.Skipped = s.Skipped; !s.Skipped {
+		h.skipped = 0
+	} else if h.skipped++; !r.scoring {
+		r.spoken = "" // the next stop sums up
+	}
 	if leader(is) != leader(was) {
 		h.lead = &protocol.GoAhead{Revision: s.Revision, Inning: was.Inning, Half: was.Half, Text: e.Text[0]}
 	}
@@ -247,6 +254,15 @@ func (h *history) renderBetweenPlays(e *protocol.Event, r *Rendered, before *Pos
 		line("The bot manages %s.", club)
 	case protocol.SideReturned:
 		line("%s manages %s again.", s.after.seats[m.Side].manager.Name, club)
+	case protocol.PlayingOn:
+		if e.Skip = m.Skip; m.Skip == nil {
+			line("%s decides every turn again.", m.By.Name)
+		} else {
+			line("%s %s.", m.By.Name, strings.Replace(m.Skip.Until.Label(), "Play", "plays", 1))
+		}
+	case protocol.Stopped:
+		r.add(e, h.caller.Stop(m.Revision, &s.after.state, h.skipped))
+		h.skipped = 0
 	default:
 	}
 }

@@ -206,6 +206,7 @@ func (m *Match) View() *protocol.View {
 	v.State, v.Batting, v.Pitcher = &state, state.Batting(), state.Pitcher()
 	v.Batter = state.Batter()
 	v.BotManages = protocol.BySide[bool]{Home: p.BotDecides(game.Home), Away: p.BotDecides(game.Away)}
+	v.Skips = protocol.BySide[*protocol.Skip]{Home: p.skips[game.Home].Skip, Away: p.skips[game.Away].Skip}
 	if p.question != nil {
 		v.Question = p.questionView()
 	}

@@ -32,9 +32,12 @@ type move struct {
 	Question  *question           `json:"question,omitzero"`
 	Bold      bool                `json:"bold,omitzero"` // Answered
 	Subs      []game.Substitution `json:"subs,omitzero"`
-	Reason    string              `json:"reason,omitzero"` // BotTookOver, Conceded
-	Number    int                 `json:"number,omitzero"` // Started: 0 the first game of the day, 2 the second, …
-	Game      string              `json:"game,omitzero"`   // RematchCreated
+	Reason    string              `json:"reason,omitzero"`  // BotTookOver, Conceded, Stopped
+	Skip      *protocol.Skip      `json:"skip,omitzero"`    // PlayingOn; nil: the manager decides every turn again
+	Skipped   bool                `json:"skipped,omitzero"` // Played: both sides left the turn to the usual calls
+	Player    game.PlayerID       `json:"player,omitzero"`  // Stopped: who the coach would take out of the game
+	Number    int                 `json:"number,omitzero"`  // Started: 0 the first game of the day, 2 the second, …
+	Game      string              `json:"game,omitzero"`    // RematchCreated
 }
 
 // decodeMove decodes a move of the journal.
@@ -100,6 +103,8 @@ type question struct {
 	Bold  game.Play       `json:"bold"`
 	Next  chance.Progress `json:"next"`
 	Calls *chance.Tactics `json:"calls"` // of both sides
+
+	Skipped bool `json:"skipped,omitzero"` // both sides left the turn to the usual calls
 }
 
 // play returns the outcome of an answer.

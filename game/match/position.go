@@ -33,7 +33,12 @@ type Position struct {
 	moment   chance.Progress
 	sealed   [2]*chance.Tactics // calls submitted for the open decision; only the side's own part counts
 	question *question
-	delays   [2]int // actions of a side since the last play that do not advance the match
+	skips    [2]skipping
+	stopped  bool // a side that skips turns decides this one
+
+	inningBegins bool
+
+	delays [2]int // actions of a side since the last play that do not advance the match
 
 	decided [2]time.Time // when a side's manager last decided; at first, the start
 	idle    [2]int       // half-innings that ended since then
@@ -135,7 +140,8 @@ func (p *Position) applyActive(m *move) error {
 		if err != nil {
 			return err
 		}
-		p.state, p.moment, p.question, p.delays = state, *m.Next, nil, [2]int{}
+		p.inningBegins = state.Inning > p.state.Inning
+		p.state, p.moment, p.question, p.delays, p.stopped = state, *m.Next, nil, [2]int{}, false
 		p.openDecision()
 	case m.Kind == protocol.Substituted:
 		state, err := p.state.Substitute(m.Subs...)
@@ -171,7 +177,7 @@ func (p *Position) applyActive(m *move) error {
 // recordDecision records whose decision a move is, and the end of a half-inning.
 func (p *Position) recordDecision(m *move, halfEnded bool) {
 	for side := range p.seats {
-		if halfEnded {
+		if halfEnded && p.skips[side].Skip == nil {
 			p.idle[side]++
 		}
 		if m.By.ID != "" && m.By.ID == p.seats[side].manager.ID {
@@ -204,6 +210,8 @@ func (p *Position) applyBetweenPlays(m *move) error {
 		}
 	case m.Kind == protocol.SideReturned:
 		p.seats[m.Side].replaced = ""
+	case m.Kind == protocol.PlayingOn, m.Kind == protocol.Stopped:
+		p.applySkip(m)
 	default:
 		return errMove
 	}

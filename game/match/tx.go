@@ -166,11 +166,14 @@ func (tx *Tx) advanceOnce() (more bool, err error) {
 	if changed, err := tx.botSubstitutes(); changed || err != nil {
 		return true, err
 	}
+	if skipped, err := tx.skipTurn(); skipped || err != nil {
+		return true, err
+	}
 	if q := p.question; q != nil {
 		if !p.BotDecides(q.Asker) {
 			return false, nil
 		}
-		return true, tx.answer(q.Asker, tx.managers[q.Asker].AnswerQuestion(&p.state, q.turn()))
+		return true, tx.answer(q.Asker, tx.managers[q.Asker].AnswerQuestion(&p.state, q.turn()), q.Skipped)
 	}
 	if len(p.Awaited()) > 0 {
 		return false, nil
@@ -178,7 +181,7 @@ func (tx *Tx) advanceOnce() (more bool, err error) {
 	if !p.fielded() { // the bot has no substitute left (7.03(b))
 		return true, tx.add(move{Kind: protocol.Conceded, Side: p.state.Fielding(), Reason: tooFewPlayers})
 	}
-	return true, tx.resolveTurn()
+	return true, tx.resolveTurn(false)
 }
 
 // botSubstitutes adds a substitution of the bot, unless a side has decided already.
@@ -198,8 +201,8 @@ func (tx *Tx) botSubstitutes() (changed bool, err error) {
 	return false, nil
 }
 
-// resolveTurn draws the outcome of both sides' calls; the bot makes its own here.
-func (tx *Tx) resolveTurn() error {
+// resolveTurn draws the outcome of both sides' calls; the bot makes its own here. skipped is of the turn.
+func (tx *Tx) resolveTurn(skipped bool) error {
 	p := &tx.now
 	calls, next := chance.Tactics{}, tx.turn()
 	if c := p.sealed[p.state.Batting()]; c != nil {
@@ -220,11 +223,12 @@ func (tx *Tx) resolveTurn() error {
 		play := turn.Final(turn.Bold)
 		return tx.add(move{
 			Kind: protocol.Played, Side: p.state.Batting(), Calls: &calls, Play: &play, Next: &turn.Next,
+			Skipped: skipped,
 		})
 	}
 	q := &question{
 		Ask: turn.Question, Asker: turn.Decider, Odds: turn.SuccessChance, Usual: turn.Bold,
-		Safe: turn.Final(false), Bold: turn.Final(true), Next: turn.Next, Calls: &calls,
+		Safe: turn.Final(false), Bold: turn.Final(true), Next: turn.Next, Calls: &calls, Skipped: skipped,
 	}
 	return tx.add(move{Kind: protocol.Questioned, Side: turn.Decider, Question: q})
 }
@@ -246,14 +250,15 @@ func (tx *Tx) turn() *bot.Turn {
 	return bot.NewTurn(tx.table, &tx.now.state, tx.now.moment)
 }
 
-// answer answers the open question.
-func (tx *Tx) answer(side game.Side, bold bool) error {
+// answer answers the open question. skipped is of the turn.
+func (tx *Tx) answer(side game.Side, bold, skipped bool) error {
 	if err := tx.add(move{Kind: protocol.Answered, Side: side, Bold: bold}); err != nil {
 		return err
 	}
 	q := tx.now.question
 	return tx.add(move{
 		Kind: protocol.Played, Side: tx.now.state.Batting(), Calls: q.Calls, Play: q.play(bold), Next: &q.Next,
+		Skipped: skipped,
 	})
 }
 
@@ -274,7 +279,7 @@ func (tx *Tx) timeOut(side game.Side) error {
 		if err := tx.add(move{Kind: protocol.TimedOut, Side: side}); err != nil {
 			return err
 		}
-		return tx.answer(side, tx.now.question.Usual)
+		return tx.answer(side, tx.now.question.Usual, false)
 	case !p.fielded():
 		if err := tx.add(move{Kind: protocol.TimedOut, Side: side}); err != nil {
 			return err

@@ -33,21 +33,30 @@ func (c *choices) worthDefense(side game.Side) []*protocol.Worth {
 // worthAnswers returns what both answers to the open question are worth, in the order of the choices; nil values if the
 // question does not follow from the position, as in a journal that was changed.
 func (c *choices) worthAnswers(side game.Side) []*protocol.Worth {
-	q := c.question
+	if values, ok := c.answerValues(c.Position, side); ok {
+		return c.rate(side, values[:])
+	}
+	return make([]*protocol.Worth, 2)
+}
+
+// answerValues returns what both answers to the open question of a position are worth to a side, the usual one first;
+// ok is false if the question does not follow from the position.
+func (e *engine) answerValues(p *Position, side game.Side) (values [2]bot.Value, ok bool) {
+	q := p.question
 	if q.Calls == nil {
-		return make([]*protocol.Worth, 2)
+		return values, false
 	}
-	turn, err := c.table.Resolve(&c.state, c.moment, *q.Calls)
+	turn, err := e.table.Resolve(&p.state, p.moment, *q.Calls)
 	if err != nil || turn.Question != q.Ask {
-		return make([]*protocol.Worth, 2)
+		return values, false
 	}
-	risk := c.table.Risk(&c.state, c.moment, *q.Calls, &turn)
-	r := c.weigh(&c.state, &risk)
-	answers := []bot.Value{r.safe.of(side, c.state.Batting()), r.bold(q.Odds).of(side, c.state.Batting())}
+	risk := e.table.Risk(&p.state, p.moment, *q.Calls, &turn)
+	r := e.weigh(&p.state, &risk)
+	values = [2]bot.Value{r.safe.of(side, p.state.Batting()), r.bold(q.Odds).of(side, p.state.Batting())}
 	if q.Usual {
-		answers[0], answers[1] = answers[1], answers[0]
+		values[0], values[1] = values[1], values[0]
 	}
-	return c.rate(side, answers)
+	return values, true
 }
 
 // of returns a worth as the value to a side, given the side at bat.

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"slices"
+
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -21,9 +23,10 @@ type Action struct {
 	Side           string `json:"side,omitzero"`
 	Call           string `json:"call,omitzero"` // offense: "swing" or a [chance.Offense]
 	Bold           *bool  `json:"bold,omitzero"` // answer
-	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on
+	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on; skip_until
 	Subs           []Sub  `json:"subs,omitzero"` // substitute: all at once
 	chance.Defense        // defense: "pitch", "infield", "outfield", "behind", "lines"
+	*Skip                 // skip_until
 }
 
 // JSONSchemaBytes returns the schema of an opaque object.
@@ -38,6 +41,54 @@ type Sub struct {
 	Position game.Position `json:"position"`
 }
 
+// A Skip leaves turns to the usual calls until one matters: until the coach disagrees by the margin, a substitution is
+// due, or what the manager has chosen.
+type Skip struct {
+	Until SkipUntil `json:"until"`
+	// Win probability, in percent, by which the coach's call must be better than the usual one.
+	Margin float64 `json:"margin" minimum:"0.1" maximum:"5" default:"0.5"`
+}
+
+// SkipUntil is what ends a [Skip] as well.
+type SkipUntil string
+
+// What ends one.
+const (
+	UntilLeverage SkipUntil = "leverage" // a batter on whom much of the game depends
+	UntilInning   SkipUntil = "inning"   // the start of an inning
+	UntilNever    SkipUntil = "never"    // nothing else
+)
+
+// Enum returns the values.
+func (SkipUntil) Enum() []any {
+	return []any{string(UntilLeverage), string(UntilInning), string(UntilNever)}
+}
+
+// Label returns what a manager asks for, in English.
+func (u SkipUntil) Label() string {
+	return map[SkipUntil]string{
+		UntilLeverage: "Play on until it matters", UntilInning: "Play on until the inning ends",
+		UntilNever: "Play on until the coach disagrees",
+	}[u]
+}
+
+// DefaultMargin is the margin of a [Skip] without one.
+const DefaultMargin = .5
+
+// Complete sets what a client left out, and returns an error if the rest is invalid.
+func (s *Skip) Complete() error {
+	if s.Margin == 0 {
+		s.Margin = DefaultMargin
+	}
+	if !slices.Contains(s.Until.Enum(), any(string(s.Until))) {
+		return Refuse(Malformed, "until is %.20q, want leverage, inning or never", s.Until)
+	}
+	if !(s.Margin >= .1 && s.Margin <= 5) {
+		return Refuse(Malformed, "margin is %v, want 0.1 to 5 (percent)", s.Margin)
+	}
+	return nil
+}
+
 // The verbs.
 const (
 	DoOffense    = "offense"
@@ -50,6 +101,7 @@ const (
 	DoConcede    = "concede"
 	DoEnd        = "end" // the other side has left
 	DoTakeover   = "takeover"
+	DoSkipUntil  = "skip_until" // false in on: decide every turn again
 )
 
 // Decides reports whether the action is a decision that a game can wait for; only these advance it.

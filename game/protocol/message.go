@@ -133,6 +133,8 @@ const (
 	BotTookOver     EventKind = "takeover" // the bot decides for a side
 	SideReturned    EventKind = "giveback"
 	TimedOut        EventKind = "clock" // the default decision was made for a side
+	PlayingOn       EventKind = "skip_until"
+	Stopped         EventKind = "stop" // a turn matters to a side that skips turns
 	Conceded        EventKind = "conceded"
 	Ended           EventKind = "finished"
 	RematchCreated  EventKind = "rematch"
@@ -162,10 +164,13 @@ type Event struct {
 	Result   *Result             `json:"result,omitzero"`  // in finished
 	Seed     string              `json:"seed,omitzero" pattern:"^[0-9a-f]{64}$"`
 	// In takeover: "gone", the manager was absent; "asked"; "left", the manager left the league, and the side is
-	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded.
+	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded. In stop, for the caller's
+	// own side: "coach", "substitution", "leverage" or "inning".
 	Reason     string      `json:"reason,omitzero"`
-	Rematch    string      `json:"next,omitzero"` // in rematch: id of the new game
-	Text       []string    `json:"text"`          // lines of text for people
+	Rematch    string      `json:"next,omitzero"`    // in rematch: id of the new game
+	Skip       *Skip       `json:"skip,omitzero"`    // in skip_until; absent if the manager decides every turn again
+	Skipped    bool        `json:"skipped,omitzero"` // in play: both sides left it to the usual calls
+	Text       []string    `json:"text"`             // lines of text for people
 	Scoreboard *Scoreboard `json:"now,omitzero"`
 	Hash       string      `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // of the state after it
 	// Win probability of the home side after the play.

@@ -182,6 +182,7 @@ type View struct {
 	Paused     *Pause        `json:"paused,omitzero"`
 	Question   *QuestionView `json:"question,omitzero"`
 	BotManages BySide[bool]  `json:"bot_manages"` // the bot decides for the side: as the opponent, or for its manager
+	Skips      BySide[*Skip] `json:"skips"`       // turns that a side's manager leaves to the usual calls; null: none
 	Waiting    []game.Side   `json:"waiting"`     // sides that have to decide; empty while paused
 	Decision   uint64        `json:"decision"`    // number of the open decision
 	// SHA-256 of the JSON of the members options to end, in this order and without spaces.

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
-import { t, label, ordinal, store, playerName, gradesOf, valued, submitted } from "./ui.js";
+import { t, label, language, ordinal, store, stored, playerName, gradesOf, valued, submitted } from "./ui.js";
 
 /** @typedef {import("./play.js").Match} Match */
 
@@ -13,6 +13,10 @@ const substitute = (c, match) =>
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** @param {Choice} c */
 const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
+
+/** The margins that one can choose, in percent. */
+const margins = ["0.1", "0.3", "0.5", "1", "2", "5"];
+const percentOf = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 
 export class Dugout {
   /** @param {Match} match */
@@ -44,7 +48,7 @@ export class Dugout {
       )}
       <p class="row">
         ${offers
-          .filter((c) => c.group !== "substitution" && c.action.a !== "resume")
+          .filter((c) => c.group !== "substitution" && c.action.a !== "resume" && !c.action.until)
           .map(
             (c) =>
               html`<button
@@ -57,6 +61,7 @@ export class Dugout {
               </button>`,
           )}
       </p>
+      ${this.playOn(offers.filter((c) => c.action.until))}
       <label class="check">
         <input
           type="checkbox"
@@ -69,6 +74,40 @@ export class Dugout {
         />
         ${t("dugout.keys")}
       </label>`;
+  }
+
+  /**
+   * Renders what ends "play on". It is kept by the browser.
+   * @param {Choice[]} ways
+   */
+  playOn(ways) {
+    if (!ways.length) return nothing;
+    /** @param {"until" | "margin"} name @param {string[]} values @param {string} chosen */
+    const select = (name, values, chosen) => html`<label>
+      ${label("skip", name)}
+      <select
+        @change=${valued((value) => {
+          store(name, value);
+          this.match.update();
+        })}
+      >
+        ${values.map(
+          (value) =>
+            html`<option value=${value} .selected=${value === chosen}>
+              ${name === "until" ? label("skip.until", value) : percentOf.format(Number(value) / 100)}
+            </option>`,
+        )}
+      </select>
+    </label>`;
+    const [{ action }] = ways;
+    return html`<div class="row" data-help="skip">
+      ${select(
+        "until",
+        ways.map((c) => String(c.action.until)),
+        stored("until", String(action.until)),
+      )}
+      ${select("margin", margins, stored("margin", String(action.margin)))}
+    </div>`;
   }
 
   /**

@@ -260,7 +260,7 @@ class Match {
     const before = book.last;
     const entry = book.add(frame);
     const d = /** @type {EventBody | undefined} */ (frame.d);
-    if (entry && before && d?.play && this.link === "live" && !document.hidden)
+    if (entry && before && d?.play && !(d.skipped && !entry.runs) && this.link === "live" && !document.hidden)
       this.stage?.add({ play: d.play, entry, before, over: false });
     if (d?.play) for (const side of sides) this.presence[side] &&= { ...this.presence[side], decided: false };
     if (d?.result) this.stage?.moments.end(book.rev);

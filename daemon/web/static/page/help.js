@@ -5,7 +5,7 @@ import { t, label, openDialog, closeButton } from "./ui.js";
 
 /** The terms of the glossary by section. */
 const sections = /** @type {const} */ ([
-  ["help.figures", ["runs", "win", "coach"]],
+  ["help.figures", ["runs", "win", "coach", "skip"]],
   [
     "help.atbat",
     [

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
 import {
-  t, label, formatTime, language, managerOf, clubStyle, percent, loading, problemOf, valued, submitted,
+  t, label, formatTime, language, managerOf, clubStyle, percent, loading, problemOf, stored, valued, submitted,
 } from "./ui.js";
 export * from "./play.live.js";
 
@@ -67,6 +67,8 @@ export function nameOf(c, match) {
       return t(!action.on ? "offer.takeback" : action.side === game?.you ? "offer.leave" : "offer.replace", {
         club: club(action.side),
       });
+    case "skip_until":
+      return action.until ? t("skip.on") : t("skip.off");
     case "end":
       return t("offer.end", { club: club(game?.you === "home" ? "away" : "home") });
     case "concede":
@@ -277,14 +279,15 @@ export class Decisions {
               type="button"
               class="what"
               aria-pressed=${this.explained}
+              aria-label=${t("help.what")}
               @click=${() => {
                 this.explained = !this.explained;
                 match.update();
               }}
             >
-              ${t("help.what")}
+              <span class="roomy">${t("help.what")}</span><span class="tight" aria-hidden="true">?</span>
             </button>`
-          : nothing}${clock(match.left)}
+          : nothing}${this.playOn()}${clock(match.left)}
       </div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
       ${calls[0]?.group === "defense"
@@ -304,6 +307,24 @@ export class Decisions {
         : nothing}
       ${this.renderOffers(game)}
     </section>`;
+  }
+
+  /** The button that leaves this turn and the next ones to the usual calls, until one matters. */
+  playOn() {
+    const skip = this.match.offers.find((c) => c.action.until);
+    if (!skip || !this.calls.length) return nothing;
+    const until = () => stored("until", String(skip.action.until));
+    const margin = () => Number(stored("margin", String(skip.action.margin)));
+    return html`<button
+      type="button"
+      class="what"
+      data-help="skip"
+      title=${label("skip.until", until())}
+      ?disabled=${!this.idle}
+      @click=${() => this.choose({ ...skip, action: { ...skip.action, until: until(), margin: margin() } })}
+    >
+      ${t("skip.on")}
+    </button>`;
   }
 
   /** @param {Game} game @param {Choice[]} calls */

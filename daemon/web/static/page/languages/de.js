@@ -808,6 +808,7 @@ const texts = {
   "term.double": "Double Switch",
   "term.runs": "Runs",
   "term.win": "Siegchance",
+  "term.skip": "Weiterspielen",
   "term.coach": "Tipp des Coaches",
   "does.swing": "Der Schlagmann schlägt, wie er es für richtig hält. Der übliche Zug.",
   "does.take": "Der Schlagmann lässt den nächsten Pitch vorbei: mehr Walks, aber ein Strike ist verschenkt.",
@@ -850,6 +851,9 @@ const texts = {
   "does.win":
     "Wie oft deine Seite nach dem Zug gewänne, gegen die Züge, die vom anderen Manager zu erwarten sind. " +
     "Ein verdeckter Zug bleibt geheim: Er ändert keine der Zahlen.",
+  "does.skip":
+    "Lässt Züge bei den üblichen Ansagen, bis es auf einen ankommt: Der Coach widerspricht um mehr, als im Dugout " +
+    "eingestellt ist, ein Wechsel steht an, oder vom Batter hängt viel ab. Gegen einen Menschen drücken es beide.",
   "does.coach": "Was der Bench Coach täte: der Zug mit der besten Siegchance.",
   "call.part": "{name}",
   "answer.bold.send_the_runner": "Läufer losschicken",
@@ -891,6 +895,13 @@ const texts = {
   "sub.P": "{player} wirft für {old}",
   "sub.at": "{player} spielt {position}",
   "sub.for": "{player} spielt {position} für {old}",
+  "skip.on": "Weiter",
+  "skip.off": "Wieder jeden Zug entscheiden",
+  "skip.until": "Weiterspielen",
+  "skip.until.leverage": "bis es darauf ankommt",
+  "skip.until.inning": "bis das Inning endet",
+  "skip.until.never": "bis der Coach widerspricht",
+  "skip.margin": "Der Coach widerspricht ab",
   "offer.undo": "Zug zurücknehmen",
   "offer.pause": "Spiel anhalten",
   "offer.resume": "Weiterspielen",

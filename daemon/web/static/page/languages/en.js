@@ -799,6 +799,7 @@ const texts = {
   "term.double": "Double switch",
   "term.runs": "Runs",
   "term.win": "Chance to win",
+  "term.skip": "Play on",
   "term.coach": "Coach’s pick",
   "does.swing": "The batter hits what looks good. The usual call.",
   "does.take": "The batter lets the next pitch pass: more walks, but a strike is given away.",
@@ -837,6 +838,9 @@ const texts = {
   "does.win":
     "How often your side would win after the call, against the calls that the other manager is expected to make. " +
     "A call that is sealed stays secret: it changes none of the figures.",
+  "does.skip":
+    "Leaves turns to the usual calls until one matters: the coach disagrees by the margin that is set in the dugout, " +
+    "a substitution is due, or much of the game depends on the batter. Against a person, both press it.",
   "does.coach": "What the bench coach would call: the best chance to win.",
   "call.part": (/** @type {{ name: string }} */ { name }) => `${name}`.charAt(0).toLowerCase() + name.slice(1),
   "answer.bold.send_the_runner": "Send the runner",
@@ -878,6 +882,13 @@ const texts = {
   "sub.P": "{player} pitches for {old}",
   "sub.at": "{player} plays {position}",
   "sub.for": "{player} plays {position} for {old}",
+  "skip.on": "Play on",
+  "skip.off": "Decide every turn",
+  "skip.until": "Play on",
+  "skip.until.leverage": "until it matters",
+  "skip.until.inning": "until the inning ends",
+  "skip.until.never": "until the coach disagrees",
+  "skip.margin": "The coach disagrees by",
   "offer.undo": "Take the call back",
   "offer.pause": "Pause the game",
   "offer.resume": "Resume",
