@@ -495,7 +495,7 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 	s := newServer(t)
 	anna, ben, fan := newTab(t, s), newTab(t, s), newTab(t, s)
 	anna.join("Anna")
-	id := anna.newGame(map[string]string{"innings": "3"})
+	id := anna.newGame(map[string]string{"innings": "3", "turn_seconds": "No clock"})
 	anna.shows(".invite .qr path")
 	anna.looks("invite")
 	ben.join("Ben")

@@ -85,8 +85,7 @@ const (
 func Defaults(k Kind) Request {
 	o := protocol.Defaults()
 	r := Request{BestOf: 7, Terms: Terms{CoverHours: defaultCoverHours, Options: Options{
-		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, TurnSeconds: o.TurnSeconds, Announce: o.Announce,
-		Visibility: o.Visibility,
+		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, Announce: o.Announce, Visibility: o.Visibility,
 	}}}
 	if k == RoundRobin {
 		r.Meetings, r.BestOf = 2, 3

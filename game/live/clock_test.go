@@ -452,6 +452,99 @@ func TestLeft_noOther(t *testing.T) {
 	}
 }
 
+// Who may be away for a whole day: an open game by default, and any with more than an hour for each decision.
+func TestCorrespondence_default(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, newJournal())
+	for _, tt := range []struct {
+		change  option
+		seconds int
+	}{
+		{func(*protocol.Options) {}, 86_400},
+		{withBot, 0},
+		{hotSeat, 0},
+		{turnSeconds(0), 0},
+		{turnSeconds(60), 60},
+		{turnSeconds(86_400), 86_400},
+	} {
+		q := protocol.Request{HomeTeam: "BWH", AwayTeam: "CPR", Options: protocol.Defaults()}
+		tt.change(&q.Options)
+		g := check.Must(r.Create(t.Context(), ann, q))(t)
+		check.Equal(t, g.Options.TurnSeconds, tt.seconds, "seconds for a decision")
+		check.Equal(t, g.Options.ByCorrespondence(), tt.seconds > 3600, "by correspondence")
+	}
+	check.That(t, !(&protocol.Options{TurnSeconds: 3600}).ByCorrespondence(), "an hour is by correspondence")
+	check.That(t, (&protocol.Options{TurnSeconds: 3601}).ByCorrespondence(), "more than an hour is not")
+}
+
+// By correspondence nothing is decided when the time is over, with or without the managers; the one who has called
+// may claim the game then.
+func TestCorrespondence_claim(t *testing.T) {
+	t.Parallel()
+	claim := protocol.Action{Verb: protocol.DoClaim}
+	offered := func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoClaim }
+	inBubble(t, func(r *rig) {
+		a, b := r.watchBoth()
+		begun := r.get(ann)
+		check.That(r, begun.Clock != nil && begun.Clock.LeftMS > 7000_000, "the clock is %+v", begun.Clock)
+		b.leave()
+		pass(time.Hour)
+		p := a.presence().Away
+		check.That(r, !p.Online && !p.Gone && p.GoneIn == 0, "Bob is %+v", p)
+		check.That(r, r.try(ann, protocol.Action{Verb: protocol.DoTakeover, Side: "away", On: new(true)}) != nil,
+			"Bob, who may be away, was replaced")
+		a.leave()
+		r.decide(ann)
+		pass(time.Hour - time.Second)
+		a = r.watch(ann, 0)
+		check.That(r, r.try(ann, claim) != nil && !slices.ContainsFunc(r.get(ann).Offers, offered), "claimed too early")
+		pass(2 * time.Second)
+		check.Equal(r, r.get(ann).State.Decision, begun.State.Decision, "the decision after the time was over")
+		last, ok := a.last("state").Data.(*protocol.Snapshot)
+		check.That(r, ok && slices.ContainsFunc(last.Offers, offered), "Ann was not offered to claim the game")
+		check.That(r, r.try(bob, claim) != nil, "Bob, who is late, claimed the game")
+		again := r.reloaded(r.journal)
+		check.That(r, slices.ContainsFunc(again.get(ann).Offers, offered), "not offered after a restart")
+		r.do(ann, "Claim the game")
+		g := r.get(ann)
+		check.That(r, g.Status == protocol.Finished && g.Result.Winner == "home" && g.Result.How == "conceded",
+			"the result is %+v", g.Result)
+	}, turnSeconds(7200))
+}
+
+// Who calls late as well has no claim at once: the other has the whole time from then on. A pause takes no time.
+func TestCorrespondence_bothLate(t *testing.T) {
+	t.Parallel()
+	mayClaim := func(r *rig) bool {
+		return slices.ContainsFunc(r.get(ann).Offers,
+			func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoClaim })
+	}
+	inBubble(t, func(r *rig) {
+		pass(time.Hour)
+		r.do(bob, "Pause the game")
+		pass(10 * time.Hour)
+		r.do(bob, "Resume")
+		pass(3 * time.Hour / 2)
+		check.That(r, !mayClaim(r), "Ann has a claim, although she is late")
+		r.decide(ann)
+		pass(2*time.Hour - time.Second)
+		check.That(r, !mayClaim(r), "Ann has a claim before Bob had the whole time from her call on")
+		pass(time.Second)
+		check.That(r, mayClaim(r), "Ann has no claim although Bob had the whole time")
+		r.decide(bob)
+		check.That(r, !mayClaim(r), "Ann has a claim to the next decision at once")
+		r.decide(ann)
+		pass(time.Hour)
+		r.do(bob, "Pause the game")
+		pass(10 * time.Hour)
+		r.do(bob, "Resume")
+		pass(time.Hour - time.Second)
+		check.That(r, !mayClaim(r), "the pause took time")
+		pass(time.Second)
+		check.That(r, mayClaim(r), "the time did not go on after the pause")
+	}, turnSeconds(7200))
+}
+
 func callTurn(o *protocol.Options) { o.CallTurn, o.Announce = true, protocol.AnnounceOff }
 
 // turnRig returns a rig in a game that says whose turn it is and nothing else, and what is spoken.

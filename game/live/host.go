@@ -79,7 +79,7 @@ func (g *Games) Cover(ctx context.Context, id string, everyone bool) error {
 		}
 		var absent [2]bool
 		for side := range absent {
-			absent[side] = everyone || unused || m.isGone(game.Side(side))
+			absent[side] = everyone || unused || m.isAbsent(game.Side(side))
 		}
 		return tx.Cover(absent)
 	})

@@ -167,6 +167,7 @@ func (m *liveMatch) load(ctx context.Context) error {
 	}
 	at := time.Now()
 	m.presence = [2]presence{{left: at}, {left: at}}
+	m.setClock(at)
 	return nil
 }
 

@@ -186,6 +186,7 @@ func innings(n int) option     { return func(o *protocol.Options) { o.Innings = 
 // request asks for a game of two clubs of the newest season.
 func request(options ...option) protocol.Request {
 	q := protocol.Request{HomeTeam: "BWH", AwayTeam: "CPR", Options: protocol.Defaults()}
+	q.Options.TurnSeconds = 0
 	for _, change := range options {
 		change(&q.Options)
 	}

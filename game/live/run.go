@@ -225,7 +225,7 @@ func (m *liveMatch) absenceDue(side game.Side) time.Time {
 	p := &m.presence[side]
 	gone := p.left.Add(goneAfter)
 	switch {
-	case !m.hasManager(side) || p.connections > 0:
+	case !m.hasManager(side) || p.connections > 0 || m.Origin.Options.ByCorrespondence():
 		return time.Time{}
 	case !p.published:
 		return gone
@@ -274,8 +274,13 @@ func (m *liveMatch) autoReplaced(side game.Side) bool {
 		!m.BotDecides(side) && !m.BotDecides(other)
 }
 
-// timeOut decides for the sides that have not.
+// timeOut decides for the sides that have not; in a game by correspondence, it offers the other side to claim the game.
 func (m *liveMatch) timeOut(ctx context.Context, at time.Time) {
+	if m.Origin.Options.ByCorrespondence() {
+		m.setClock(at)
+		m.publishState()
+		return
+	}
 	m.clock.ends = at.Add(retryIn) // if it cannot be saved
 	m.updateUnasked(ctx, "turn clock not applied", (*match.Tx).TimeOut)
 }

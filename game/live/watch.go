@@ -191,8 +191,13 @@ func (g *Games) Events(
 
 func (m *liveMatch) hasManager(side game.Side) bool { return m.Manager(side).ID != "" }
 
-// isGone reports whether a side's manager has been absent for too long.
+// isGone reports whether a side's manager has been absent for too long, in a game that needs presence.
 func (m *liveMatch) isGone(side game.Side) bool {
+	return m.isAbsent(side) && !m.Origin.Options.ByCorrespondence()
+}
+
+// isAbsent reports whether a side's manager has not been connected for [goneAfter].
+func (m *liveMatch) isAbsent(side game.Side) bool {
 	p := &m.presence[side]
 	return m.hasManager(side) && p.connections == 0 && time.Since(p.left) >= goneAfter
 }
@@ -201,7 +206,9 @@ func (m *liveMatch) isGone(side game.Side) bool {
 // one who has left while connected.
 func (m *liveMatch) absences() (absent [2]match.Absence) {
 	for _, side := range game.Sides() {
-		switch {
+		switch due := m.Deadline(side); {
+		case !due.IsZero() && !time.Now().Before(due):
+			absent[side] = match.Late
 		case !m.isGone(side):
 		case m.Status == protocol.Active && time.Since(m.Decided(side)) >= leftAfter:
 			absent[side] = match.Left
@@ -230,7 +237,7 @@ func (m *liveMatch) managerPresence(side game.Side) *protocol.ManagerPresence {
 		return v
 	}
 	v.Since = stamp(p.left)
-	if m.Status != protocol.Active {
+	if m.Status != protocol.Active || m.Origin.Options.ByCorrespondence() {
 		return v
 	}
 	if v.Gone = m.isGone(side); !v.Gone {
@@ -258,6 +265,15 @@ func (m *liveMatch) publishState() {
 // disconnects, it is reset. A pause keeps the time that is left.
 func (m *liveMatch) setClock(at time.Time) {
 	c := &m.clock
+	if m.Origin.Options.ByCorrespondence() { // which runs always
+		c.ends = time.Time{}
+		for _, side := range game.Sides() {
+			if due := m.Deadline(side); due.After(at) {
+				c.ends = earlier(c.ends, due)
+			}
+		}
+		return
+	}
 	whole := time.Duration(m.Origin.Options.TurnSeconds) * time.Second
 	connected := slices.ContainsFunc(m.presence[:], func(p presence) bool { return p.connections > 0 })
 	if c.decision != m.Decision {
@@ -279,7 +295,7 @@ func (m *liveMatch) setClock(at time.Time) {
 // clockFor returns the clock of the manager of sides, else of the first side that has yet to decide; nil if none runs.
 func (m *liveMatch) clockFor(sides []game.Side) *protocol.Clock {
 	awaited := m.Awaited()
-	if m.clock.ends.IsZero() || len(awaited) == 0 {
+	if len(awaited) == 0 {
 		return nil
 	}
 	side := awaited[0]
@@ -291,18 +307,23 @@ func (m *liveMatch) clockFor(sides []game.Side) *protocol.Clock {
 	return m.clockOf(side)
 }
 
+// clockOf returns the clock of a side that has yet to decide; nil if none runs.
 func (m *liveMatch) clockOf(side game.Side) *protocol.Clock {
-	return &protocol.Clock{
-		Side: side, EndsAt: stamp(m.clock.ends), LeftMS: max(0, time.Until(m.clock.ends).Milliseconds()),
+	ends := m.clock.ends
+	if m.Origin.Options.ByCorrespondence() {
+		ends = m.Deadline(side)
 	}
+	if ends.IsZero() {
+		return nil
+	}
+	return &protocol.Clock{Side: side, EndsAt: stamp(ends), LeftMS: max(0, time.Until(ends).Milliseconds())}
 }
 
 // publishClock sends the time left, for each side that has yet to decide.
 func (m *liveMatch) publishClock() {
-	if m.clock.ends.IsZero() {
-		return
-	}
 	for _, side := range m.Awaited() {
-		m.publish(&protocol.Message{Type: "clock", Game: m.id, Data: m.clockOf(side)})
+		if c := m.clockOf(side); c != nil {
+			m.publish(&protocol.Message{Type: "clock", Game: m.id, Data: c})
+		}
 	}
 }

@@ -230,7 +230,7 @@ func (c *choices) gameActions(absent [2]Absence) {
 		c.addGameAction(own, "Take your side back from the bot",
 			protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off})
 	case c.BotDecides(other):
-	case absent[other] != Present:
+	case absent[other] != Present && !c.Origin.Options.ByCorrespondence():
 		club := c.Origin.Clubs[other].Name
 		c.addGameAction(own, "Let the bot manage "+club,
 			protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on})
@@ -243,6 +243,10 @@ func (c *choices) gameActions(absent [2]Absence) {
 	if other := own.Other(); !c.hotSeat && c.leftBy(other, absent[other]) {
 		c.addGameAction(own, "End the game: "+c.Origin.Clubs[other].Name+" has left",
 			protocol.Action{Verb: protocol.DoEnd})
+	}
+	if c.claimable(own, absent) {
+		c.addGameAction(own, "Claim the game: the time of "+c.Origin.Clubs[own.Other()].Name+" is over",
+			protocol.Action{Verb: protocol.DoClaim})
 	}
 	for _, side := range c.sides {
 		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})

@@ -28,6 +28,11 @@ func (tx *Tx) Submit(c protocol.Command, absent [2]Absence) error {
 		return tx.skipUntil(sides, c.Action)
 	case protocol.DoEnd:
 		return tx.end(sides, absent)
+	case protocol.DoClaim:
+		if !p.claimable(sides[0], absent) {
+			return illegal("the time of the other manager is not over, or yours is")
+		}
+		return tx.add(move{Kind: protocol.Conceded, Side: sides[0].Other(), Reason: claimed})
 	}
 	if err := tx.checkCurrent(c); err != nil {
 		return err
@@ -249,8 +254,8 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) 
 		return errDelays()
 	case side == own:
 		return tx.add(move{Kind: protocol.BotTookOver, Side: own, Reason: replacedAsked})
-	case absent[side] == Present:
-		return illegal("the other manager is not absent")
+	case absent[side] == Present, p.Origin.Options.ByCorrespondence():
+		return illegal("the other manager is not absent, or need not be present")
 	}
 	return tx.ReplaceAbsent(side)
 }

@@ -206,6 +206,8 @@ func (h *history) renderMilestone(e *protocol.Event, r *Rendered, s *step) {
 			line("%s cannot field nine players.", club)
 		case leftTheGame:
 			line("The manager of %s has left. %s forfeits.", club, club)
+		case claimed:
+			line("The time of %s is over. %s claims the game.", club, m.By.Name)
 		default:
 			line("%s concedes.", club)
 		}

@@ -53,6 +53,7 @@ const (
 	Present Absence = iota
 	Gone            // for so long that the bot may manage the side
 	Left            // and without a decision for so long that the other side may end the match
+	Late            // in a match by correspondence, over the time for the open decision
 )
 
 // A Match is a match in memory. It must not be used concurrently.

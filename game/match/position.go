@@ -28,6 +28,7 @@ type Position struct {
 
 	// From the start on:
 	Decision uint64          // number of the open decision
+	opened   time.Time       // when it was opened, later by the pauses since
 	Pause    *protocol.Pause // nil: not paused
 	state    game.State
 	moment   chance.Progress
@@ -65,6 +66,9 @@ const (
 	tooFewPlayers = "too few players" // the side cannot field nine
 	leftTheGame   = "left"            // its manager does not go on
 )
+
+// claimed is the reason of a loss when the time is over; it counts like a concession.
+const claimed = "claimed"
 
 // errMove is returned for a move that does not fit: the journal is damaged or newer than this program.
 var errMove = errors.New("the move does not fit the match")
@@ -119,7 +123,7 @@ func (p *Position) applyPending(m *move) error {
 			return err
 		}
 		p.Status, p.Started, p.state, p.decided = protocol.Active, m.At, state, [2]time.Time{m.At, m.At}
-		p.openDecision()
+		p.openDecision(m.At)
 	default:
 		return errMove
 	}
@@ -127,8 +131,9 @@ func (p *Position) applyPending(m *move) error {
 }
 
 // openDecision opens the next decision and drops the calls sealed for the one before.
-func (p *Position) openDecision() {
+func (p *Position) openDecision(at time.Time) {
 	p.Decision++
+	p.opened = at
 	p.sealed = [2]*chance.Tactics{}
 }
 
@@ -142,7 +147,7 @@ func (p *Position) applyActive(m *move) error {
 		}
 		p.inningBegins = state.Inning > p.state.Inning
 		p.state, p.moment, p.question, p.delays, p.stopped = state, *m.Next, nil, [2]int{}, false
-		p.openDecision()
+		p.openDecision(m.At)
 	case m.Kind == protocol.Substituted:
 		state, err := p.state.Substitute(m.Subs...)
 		if err != nil {
@@ -152,10 +157,10 @@ func (p *Position) applyActive(m *move) error {
 			p.delays[m.Side] += delaysOfSwap
 		}
 		p.state = state
-		p.openDecision()
+		p.openDecision(m.At)
 	case m.Kind == protocol.Questioned && m.Question != nil:
 		p.question = m.Question
-		p.openDecision()
+		p.openDecision(m.At)
 	case m.Kind == protocol.Answered && p.question != nil:
 	case m.Kind == protocol.Conceded:
 		state, err := p.state.Forfeit(m.Side)
@@ -163,7 +168,7 @@ func (p *Position) applyActive(m *move) error {
 			return err
 		}
 		p.state, p.Result = state, &protocol.Result{Winner: m.Side.Other().String(), How: "conceded"}
-		if m.Reason != "" {
+		if m.Reason != "" && m.Reason != claimed {
 			p.Result.How = "forfeit"
 		}
 	case m.Kind == protocol.Ended && p.state.Over():
@@ -199,7 +204,8 @@ func (p *Position) applyBetweenPlays(m *move) error {
 	case m.Kind == protocol.Paused:
 		p.Pause = &protocol.Pause{By: m.Side, Since: m.At}
 		p.delays[m.Side]++
-	case m.Kind == protocol.Resumed:
+	case m.Kind == protocol.Resumed && p.Pause != nil:
+		p.opened = p.opened.Add(m.At.Sub(p.Pause.Since))
 		p.Pause = nil
 	case m.Kind == protocol.BotTookOver && m.Reason == replacedLeft:
 		p.seats[m.Side] = seat{bot: true, lineup: p.seats[m.Side].lineup}
@@ -281,8 +287,28 @@ const maxIdle = 6
 // handed the side over to the bot, nor if the other manager has decided as little.
 func (p *Position) leftBy(side game.Side, a Absence) bool {
 	s := &p.seats[side]
-	return s.manager.ID != "" && s.replaced != replacedAsked &&
+	return s.manager.ID != "" && s.replaced != replacedAsked && !p.Origin.Options.ByCorrespondence() &&
 		(a == Left || p.idle[side] >= maxIdle && p.idle[side.Other()] < maxIdle)
+}
+
+// Deadline returns when the time of a side's manager for the open decision is over in a game by correspondence; zero:
+// never. Who waits for the other side's call, which came late, has the whole time from then on.
+func (p *Position) Deadline(side game.Side) time.Time {
+	o := &p.Origin.Options
+	if !o.ByCorrespondence() || !slices.Contains(p.Awaited(), side) {
+		return time.Time{}
+	}
+	whole := time.Duration(o.TurnSeconds) * time.Second
+	due := p.opened.Add(whole)
+	if other := side.Other(); p.sealed[other] != nil && p.decided[other].After(due) {
+		due = p.decided[other].Add(whole)
+	}
+	return due
+}
+
+// claimable reports whether a side may claim the match: the other manager's time is over, and its own is not.
+func (p *Position) claimable(side game.Side, absent [2]Absence) bool {
+	return absent[side.Other()] == Late && !slices.Contains(p.Awaited(), side)
 }
 
 // fielded reports whether every fielding position is filled. After a pinch hitter or runner, the side in the field must

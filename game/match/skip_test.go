@@ -26,7 +26,7 @@ type table struct {
 }
 
 // begin starts a match of two clubs of the built-in league; a side without a manager is the bot's.
-func begin(tb testing.TB, seed uint64, managers [2]protocol.Person, change func(*Origin)) *table {
+func begin(tb testing.TB, seed uint64, managers [2]protocol.Person) *table {
 	tb.Helper()
 	rosters := check.Must(league.Season(1))(tb)
 	o := &Origin{
@@ -36,9 +36,6 @@ func begin(tb testing.TB, seed uint64, managers [2]protocol.Person, change func(
 	binary.BigEndian.PutUint64(o.Seed[:], seed)
 	for side := range managers {
 		o.Bots[side] = managers[side].ID == ""
-	}
-	if change != nil {
-		change(o)
 	}
 	tx := check.Must(Create("id", o, ann, time.Unix(0, 0)))(tb)
 	check.NoError(tb, tx.SubmitMissing())
@@ -123,7 +120,7 @@ func TestSkip_untilLeverage(t *testing.T) {
 	t.Parallel()
 	var all, others []int
 	for seed := range uint64(30) {
-		m := begin(t, seed, [2]protocol.Person{game.Home: ann}, nil)
+		m := begin(t, seed, [2]protocol.Person{game.Home: ann})
 		m.do(ann, `{"a":"skip_until","until":"leverage","margin":0.3}`)
 		stops := map[string]int{}
 		for m.Status == protocol.Active {
@@ -147,7 +144,7 @@ func TestSkip_untilLeverage(t *testing.T) {
 
 func TestSkip_untilInning(t *testing.T) {
 	t.Parallel()
-	m := begin(t, 1, [2]protocol.Person{game.Away: ann}, nil)
+	m := begin(t, 1, [2]protocol.Person{game.Away: ann})
 	m.do(ann, `{"a":"skip_until","until":"inning","margin":5}`)
 	for m.Status == protocol.Active {
 		m.decide(ann)
@@ -167,7 +164,7 @@ func TestSkip_sealed(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	for _, call := range []string{"swing", "take"} {
-		m := begin(t, 3, [2]protocol.Person{ann, bob}, nil)
+		m := begin(t, 3, [2]protocol.Person{ann, bob})
 		before := m.Revision
 		m.do(ann, `{"a":"offense","call":"`+call+`"}`)
 		m.do(ann, `{"a":"skip_until","until":"never","margin":5}`)
@@ -184,7 +181,7 @@ func TestSkip_sealed(t *testing.T) {
 // Only both managers skip turns, and each ends it at once; a turn that matters to one is decided by both.
 func TestSkip_both(t *testing.T) {
 	t.Parallel()
-	m := begin(t, 4, [2]protocol.Person{ann, bob}, nil)
+	m := begin(t, 4, [2]protocol.Person{ann, bob})
 	m.do(ann, `{"a":"skip_until","until":"leverage"}`)
 	check.Require(t, m.Decision == 1 && len(m.Awaited()) == 2, "one manager skipped a turn of both")
 	check.Equal(t, m.View().Skips.Away.Margin, protocol.DefaultMargin, "margin")
@@ -213,7 +210,7 @@ func TestSkip_both(t *testing.T) {
 // A manager who skips turns has not left, and the half-innings that are skipped do not count as idle.
 func TestSkip_isNotIdle(t *testing.T) {
 	t.Parallel()
-	m := begin(t, 5, [2]protocol.Person{ann, bob}, nil)
+	m := begin(t, 5, [2]protocol.Person{ann, bob})
 	m.do(ann, `{"a":"skip_until","until":"never","margin":5}`)
 	m.do(bob, `{"a":"skip_until","until":"never","margin":5}`)
 	tried := 0
@@ -232,7 +229,7 @@ func TestSkip_isNotIdle(t *testing.T) {
 
 func TestSkip_hotSeat(t *testing.T) {
 	t.Parallel()
-	m := begin(t, 6, [2]protocol.Person{ann, ann}, nil)
+	m := begin(t, 6, [2]protocol.Person{ann, ann})
 	m.do(ann, `{"a":"skip_until","until":"inning","margin":1}`)
 	check.That(t, m.Decision > 2 && m.skips[0].Skip != nil && m.skips[1].Skip != nil, "one side skips turns")
 	spoken := m.Last(1)[0].spoken
@@ -243,7 +240,7 @@ func TestSkip_hotSeat(t *testing.T) {
 
 func TestSkip_refused(t *testing.T) {
 	t.Parallel()
-	m := begin(t, 7, [2]protocol.Person{game.Home: ann}, nil)
+	m := begin(t, 7, [2]protocol.Person{game.Home: ann})
 	before := dump(t, &m.Position)
 	for _, action := range []string{
 		`{"a":"skip_until"}`, `{"a":"skip_until","until":"lunch"}`, `{"a":"skip_until","margin":1}`,

@@ -99,7 +99,8 @@ const (
 	DoPause      = "pause"
 	DoResume     = "resume"
 	DoConcede    = "concede"
-	DoEnd        = "end" // the other side has left
+	DoEnd        = "end"   // the other side has left
+	DoClaim      = "claim" // the other side's time is over, in a game by correspondence
 	DoTakeover   = "takeover"
 	DoSkipUntil  = "skip_until" // false in on: decide every turn again
 )

@@ -164,7 +164,8 @@ type Event struct {
 	Result   *Result             `json:"result,omitzero"`  // in finished
 	Seed     string              `json:"seed,omitzero" pattern:"^[0-9a-f]{64}$"`
 	// In takeover: "gone", the manager was absent; "asked"; "left", the manager left the league, and the side is
-	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded. In stop, for the caller's
+	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded,
+	// "claimed" if its time was over. In stop, for the caller's
 	// own side: "coach", "substitution", "leverage" or "inning".
 	Reason     string      `json:"reason,omitzero"`
 	Rematch    string      `json:"next,omitzero"`    // in rematch: id of the new game

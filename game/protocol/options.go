@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -24,8 +25,10 @@ type Options struct {
 	ExtraInnings game.ExtraInnings `json:"extra_innings" default:"runner"`
 	Side         string            `json:"side" enum:"home,away" default:"home"` // side of the creator
 	Opponent     Opponent          `json:"opponent" default:"open"`
-	// Seconds for each decision, after which the default is taken; 0: no clock.
-	TurnSeconds int        `json:"turn_seconds" minimum:"0" maximum:"86400" default:"0"`
+	// Seconds for each decision, after which the default is taken; 0: no clock. Above 3,600 the game is played by
+	// correspondence: nothing is decided when the time is over, and no manager is replaced, but the other one may claim
+	// the game. Default: 86,400 in open games, 0 in others.
+	TurnSeconds int        `json:"turn_seconds" minimum:"0" maximum:"86400"`
 	Announce    Announce   `json:"announce" default:"scoring"` // events that the loudspeaker announces
 	Visibility  Visibility `json:"visibility" default:"listed"`
 
@@ -73,9 +76,15 @@ const (
 func Defaults() Options {
 	return Options{
 		DH: true, Innings: 9, ExtraInnings: game.AutomaticRunner, Side: "home", Opponent: Open,
-		Announce: AnnounceScoring, Visibility: Listed,
+		Announce: AnnounceScoring, Visibility: Listed, TurnSeconds: unset,
 	}
 }
+
+// unset is the time for a decision that a request does not have.
+const unset = math.MinInt
+
+// ByCorrespondence reports whether the managers need not be there at the same time.
+func (o *Options) ByCorrespondence() bool { return o.TurnSeconds > 3600 }
 
 // MaxBotLevel is the highest level of the bot, and the default.
 const MaxBotLevel = 3
@@ -119,7 +128,7 @@ func (o *Options) Check() []game.Violation {
 	if o.BotLevel < 0 || o.BotLevel > MaxBotLevel {
 		found.Add("/options/bot_level", "not_an_option", "%d is not one of 1, 2, 3", o.BotLevel)
 	}
-	if o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds {
+	if o.TurnSeconds != unset && (o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds) {
 		found.Add("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
 	}
 	return found
@@ -127,6 +136,13 @@ func (o *Options) Check() []game.Violation {
 
 // Complete sets the options that a request left to the server.
 func (o *Options) Complete() {
+	switch {
+	case o.TurnSeconds != unset:
+	case o.Opponent == Open:
+		o.TurnSeconds = maxTurnSeconds
+	default:
+		o.TurnSeconds = 0
+	}
 	if o.Mercy == "" {
 		o.Mercy = game.MercyOff
 		if o.Visibility == Private {

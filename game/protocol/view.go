@@ -216,7 +216,8 @@ type QuestionView struct {
 //
 // In legal are the decisions that the game waits for, default first; in offers is the rest, also end: to end a
 // game that the other manager has left, who forfeits it (three innings without a decision, or absent and a day
-// without one).
+// without one); in games by correspondence claim instead, once the other manager's time is over. The margin of
+// skip_until may be any from 0.1 to 5.
 //
 // Two kinds can be combined. In the group defense each action differs from the first in one field; one action may
 // have such fields of several. A substitution of two players is a double switch, which is listed with one pitcher;

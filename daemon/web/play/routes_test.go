@@ -48,7 +48,7 @@ func TestCreateGame_validation(t *testing.T) {
 	}
 	answer := anna.Ask("POST", "/api/games", `{`+teams+`}`, 201, &g)
 	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open",` +
-		`"turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off",` +
+		`"turn_seconds":86400,"announce":"scoring","visibility":"listed","mercy":"off",` +
 		`"disengagements":"unlimited","bot_level":3}`
 	check.Equal(t, answer.Header.Get("Location"), "/api/games/"+g.ID, "Location")
 	check.That(t, string(g.Options) == defaults && g.Season == 3 && g.You == "home", "created %s", answer.Text)
@@ -485,7 +485,7 @@ var timed = regexp.MustCompile(`"fetched_at":"[^"]*"|"gone_in":\d+`)
 func TestRoutes_compressed(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewGamesRig(t, webtest.WithTeams)
-	m := r.NewMatch(t, `{"opponent": "open"}`)
+	m := r.NewMatch(t, `{"opponent": "open", "turn_seconds": 0}`)
 	m.Home.CreateGame(`{}`) // a list of one game is hardly above the limit
 	game := "/api/games/" + m.ID
 	for path, large := range map[string]bool{

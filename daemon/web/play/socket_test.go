@@ -192,7 +192,7 @@ func TestSocket_pings(t *testing.T) {
 // write, and no other client waits for it.
 func TestSocket_stuckClient(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
-		seat := p.NewMatch(p.T, `{}`)
+		seat := p.NewMatch(p.T, `{"turn_seconds": 0}`)
 		stuck := p.Player(p.T, "Dora").DialWire(l)
 		join(stuck, seat.ID)
 		anna := seat.Home.DialWire(l)

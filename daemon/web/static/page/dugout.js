@@ -10,7 +10,7 @@ import { t, label, language, ordinal, store, stored, playerName, gradesOf, value
 const substitute = (c, match) =>
   [nameOf(c, match), gain(c), c.coach ? t("term.coach") : ""].filter(Boolean).join(" · ");
 /** @param {Choice} c */
-const ends = (c) => c.action.a === "concede" || c.action.a === "end";
+const ends = (c) => ["concede", "end", "claim"].includes(String(c.action.a));
 /** @param {Choice} c */
 const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
 

@@ -38,7 +38,7 @@ export function newGame({ update, go }) {
       dh: true,
       extra_innings: "runner",
       disengagements: "unlimited",
-      turn_seconds: 0,
+      turn_seconds: /** @type {number | undefined} */ (undefined), // which depends on the opponent
       announce: "scoring",
       call_turn: false,
       visibility: "listed",
@@ -147,7 +147,11 @@ export function newGame({ update, go }) {
           </label>`,
       )}${rosterHint(form[field])}${violations(`/${field}`)}
     </fieldset>`;
-  const usualMercy = () => (form.options.visibility === "private" ? "on" : "off");
+  /** The server's defaults of what depends on other options. */
+  const usual = () => ({
+    mercy: form.options.visibility === "private" ? "on" : "off",
+    turn_seconds: form.options.opponent === "open" ? 86_400 : 0,
+  });
   /**
    * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
    */
@@ -163,7 +167,7 @@ export function newGame({ update, go }) {
       >
         ${values.map(
           (v) =>
-            html`<option ?selected=${(form.options[name] ?? usualMercy()) === v}>
+            html`<option ?selected=${(form.options[name] ?? /** @type {any} */ (usual())[name]) === v}>
               ${label(`new.${name}`, String(v))}
             </option>`,
         )}
@@ -196,7 +200,7 @@ export function newGame({ update, go }) {
                 <div class="two">
                   ${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
                   ${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
-                  ${choice("turn_seconds", [0, 30, 60, 120, 300])}
+                  ${choice("turn_seconds", [0, 30, 60, 120, 300, 86_400])}
                   ${choice("announce", ["scoring", "all", "off"])}
                   ${choice("call_turn", [false, true])}
                   ${choice("visibility", ["listed", "private"])}

@@ -70,7 +70,8 @@ export function nameOf(c, match) {
     case "skip_until":
       return action.until ? t("skip.on") : t("skip.off");
     case "end":
-      return t("offer.end", { club: club(game?.you === "home" ? "away" : "home") });
+    case "claim":
+      return t(`offer.${action.a}`, { club: club(game?.you === "home" ? "away" : "home") });
     case "concede":
       return t(c.side ? "offer.concedefor" : "offer.concede", { club: club(c.side) });
     default:
@@ -522,5 +523,7 @@ const clock = (left) =>
   left === null
     ? nothing
     : html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">
-        ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}
+        ${left < 3600
+          ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`
+          : t("clock.long", { h: Math.floor(left / 3600), m: Math.floor((left % 3600) / 60) })}
       </span>`;
