@@ -24,6 +24,8 @@ type Account struct {
 	// Open means that open sign-up made it, and no invite has admitted it since. Accounts of 0.5.0, which did
 	// not record how they were made, are not.
 	Open bool `json:"open,omitempty"`
+	// Guest is the id of the one game that a guest may play; "" of other accounts.
+	Guest string `json:"guest,omitempty"`
 }
 
 // An Identity is what a provider asserts about the user. Provider, Issuer and

@@ -26,6 +26,9 @@ const (
 	ReauthAge  = 15 * time.Minute    // an authentication that suffices for sensitive administration
 	CodeWindow = time.Hour           // in which [MaxCodeTries] are counted
 	Renewing   = time.Hour           // in which [MaxRenewals] are counted
+
+	GuestCodeTTL = time.Hour // a code that admits a guest, until it is taken
+	KeepGuest    = 2 * time.Hour // since the last renewal, in which a guest becomes an account although the game is over
 )
 
 // Limits on what is stored. Those of flows and of sessions are lower in a store with little room: see [Tx].
@@ -36,6 +39,10 @@ const (
 	MaxUsedTokens   = 4   // used refresh tokens of a session; older ones are unknown, and so are their access tokens
 	MaxAPITokens    = 100 // that have not expired; the next one is refused
 	MaxInvites      = 100 // that are valid; the next one is refused
+	MaxGuests       = 50  // of all games
+	MaxGuestsEach   = 4   // of a game, and codes that are valid
+	MaxGuestName    = 32  // characters
+	GuestCodeLength = 10  // characters of RFC 4648's base32: 50 bits
 	MaxCodeTries    = 5   // of the administrator code within [CodeWindow], by an account from a network
 )
 
@@ -59,6 +66,13 @@ var (
 	ErrTooManyTokens = fmt.Errorf("there are %d API tokens, the maximum: revoke one first", MaxAPITokens)
 	// ErrTooManyInvites: there are [MaxInvites] invites.
 	ErrTooManyInvites = fmt.Errorf("there are %d unused invites, the maximum: each expires after a week", MaxInvites)
+)
+
+// Errors of guests.
+var (
+	ErrUnknownCode  = errors.New("this code is not known: it is valid for an hour, and for one guest")
+	ErrInvalidGuest = fmt.Errorf("a guest's name has 1 to %d printable characters", MaxGuestName)
+	ErrGuestsFull   = fmt.Errorf("there are %d guests, or %d of this game, the maximum", MaxGuests, MaxGuestsEach)
 )
 
 // ErrFull is the error of a [Repository] without room for the change.

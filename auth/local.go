@@ -10,6 +10,9 @@ import (
 // Local is the name of the built-in provider.
 const Local = "local"
 
+// ProviderGuest is the provider of accounts that a code of a game has made.
+const ProviderGuest = "guest"
+
 // LocalIssuer is the issuer of the local provider's callbacks.
 const LocalIssuer = "pressbox"
 

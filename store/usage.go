@@ -57,6 +57,7 @@ func bucketRows() []bucketRow {
 		{[]byte("auth_local"), signInShare, true},
 		{[]byte("auth_apitoken"), signInShare, false}, // 100
 		{[]byte("auth_invite"), signInShare, false},   // 100; 7 days
+		{[]byte("auth_guest"), signInShare, false},    // 4 a game; an hour
 		{adminCodeBucket, signInShare, false},         // one key
 		{bootBucket, signInShare, false},              // the last boots
 		{bootOrderBucket, signInShare, false},

@@ -141,23 +141,9 @@ func (l *Local) rehash(ctx context.Context, account auth.LocalAccount, passphras
 // [auth.CheckPassphrase], [auth.ErrNameTaken], [auth.ErrNotInvited] or
 // [auth.ThrottledError].
 func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
-	if _, ok := auth.CanonicalName(c.Name); !ok {
-		return "", auth.ErrInvalidName
-	}
-	if err := auth.CheckPassphrase(c.Passphrase); err != nil {
-		return "", err
-	}
-	if _, wait := l.Throttle.Try("", c.From); wait > 0 {
-		return "", &auth.ThrottledError{Wait: wait}
-	}
-	policy := l.LocalConfig.SignUp.For(c.From)
-	// Before the hash and the name: others do not learn which names exist, at no cost.
-	if err := l.Accounts.MayCreate(ctx, policy, c.Invite); err != nil {
-		return "", err
-	}
-	hash, err := l.Hasher.Hash(ctx, c.Passphrase)
+	policy, hash, err := l.prepare(ctx, c)
 	if err != nil {
-		return "", fmt.Errorf("hash a passphrase: %w", err)
+		return "", err
 	}
 	account := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
 	if account, err = l.Accounts.Create(ctx, account, policy, c.Invite); err != nil {
@@ -165,6 +151,46 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credenti
 	}
 	l.Log.Info("local account created", "network", auth.Network(c.From))
 	return l.grant(r, account), nil
+}
+
+// prepare checks whether credentials may make an account, by which policy, and returns the hash of the passphrase.
+func (l *Local) prepare(ctx context.Context, c auth.Credentials) (policy auth.SignUpPolicy, hash string, err error) {
+	if _, ok := auth.CanonicalName(c.Name); !ok {
+		return "", "", auth.ErrInvalidName
+	}
+	if err := auth.CheckPassphrase(c.Passphrase); err != nil {
+		return "", "", err
+	}
+	if _, wait := l.Throttle.Try("", c.From); wait > 0 {
+		return "", "", &auth.ThrottledError{Wait: wait}
+	}
+	policy = l.LocalConfig.SignUp.For(c.From)
+	// Before the hash and the name: others do not learn which names exist, at no cost.
+	if err := l.Accounts.MayCreate(ctx, policy, c.Invite); err != nil {
+		return "", "", err
+	}
+	hash, err = l.Hasher.Hash(ctx, c.Passphrase)
+	if err != nil {
+		return "", "", fmt.Errorf("hash a passphrase: %w", err)
+	}
+	return policy, hash, nil
+}
+
+// Keep makes the account of a guest a local one and opens a session of it. The errors are those of [Local.Create], and
+// [auth.ErrNotFound] if there is no such guest.
+func (l *Local) Keep(
+	ctx context.Context, guest string, c auth.Credentials, device auth.Device, replaces []auth.Token,
+) (auth.Result, error) {
+	policy, hash, err := l.prepare(ctx, c)
+	if err != nil {
+		return auth.Result{}, err
+	}
+	result, err := l.Accounts.Keep(ctx, guest, auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash},
+		session.Admission{Policy: policy, Invite: c.Invite, Device: device, Replaces: replaces})
+	if err == nil {
+		l.Log.Info("guest kept as an account", "account", result.Account.ID, "network", auth.Network(c.From))
+	}
+	return result, err
 }
 
 // CheckPassphrase returns nil for valid credentials, [auth.ErrWrongCredentials] or

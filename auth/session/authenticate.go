@@ -86,7 +86,7 @@ func (s *Sessions) sessionCaller(tx auth.Tx, key string) (auth.Caller, error) {
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	if s.over(session) || account.Disabled {
+	if s.over(session) || account.Disabled || !s.plays(account) {
 		return auth.Caller{}, auth.ErrNotFound
 	}
 	age := s.clock.Age(session.Started)

@@ -51,29 +51,39 @@ func (l *LocalAccounts) Create(
 	if !ok {
 		return auth.LocalAccount{}, auth.ErrNotFound
 	}
+	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
+	account.Created = l.sessions.clock.Wall()
+	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error { return l.create(tx, key, &account, policy, invite) })
+	if err != nil {
+		return auth.LocalAccount{}, created(err)
+	}
+	return account, nil
+}
+
+// created returns why a local account was not created.
+func created(err error) error {
+	if auth.CodeOf(err) == auth.CodeNotInvited {
+		return auth.ErrNotInvited
+	}
+	return fmt.Errorf("create a local account: %w", err)
+}
+
+// create stores a local account under its canonical name.
+func (l *LocalAccounts) create(
+	tx auth.Tx, key string, account *auth.LocalAccount, policy auth.SignUpPolicy, invite string,
+) (err error) {
 	var hash auth.Hash
 	if t, ok := auth.ParseToken(invite); ok {
 		hash = t.Hash()
 	}
-	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
-	account.Created = l.sessions.clock.Wall()
-	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) (err error) {
-		if account.Open, err = l.sessions.checkSignUp(tx, policy, hash); err != nil {
-			return err // before the name is looked up
-		}
-		if tx.Get(tableLocal, []byte(key)) != nil {
-			return auth.ErrNameTaken // and the invite stays valid
-		}
-		leaveReserve(tx, auth.Account{})
-		return put(tx, tableLocal, []byte(key), account)
-	})
-	if auth.CodeOf(err) == auth.CodeNotInvited {
-		return auth.LocalAccount{}, auth.ErrNotInvited
+	if account.Open, err = l.sessions.checkSignUp(tx, policy, hash); err != nil {
+		return err // before the name is looked up
 	}
-	if err != nil {
-		return auth.LocalAccount{}, fmt.Errorf("create a local account: %w", err)
+	if tx.Get(tableLocal, []byte(key)) != nil {
+		return auth.ErrNameTaken // and the invite stays valid
 	}
-	return account, nil
+	leaveReserve(tx, auth.Account{})
+	return put(tx, tableLocal, []byte(key), *account)
 }
 
 // Rehash replaces the hash old of a name. It returns [auth.ErrNotFound] if the

@@ -23,6 +23,7 @@ const (
 	tableIdentity  auth.Table = "auth_identity"
 	tableAPIToken  auth.Table = "auth_apitoken" //nolint:gosec // the name of a table
 	tableInvite    auth.Table = "auth_invite"
+	tableGuest     auth.Table = "auth_guest"
 	tableAdminCode auth.Table = "auth_admin_code"
 	tableLocal     auth.Table = "auth_local"
 	tableBoot      auth.Table = "meta_clock"

@@ -23,6 +23,7 @@
 //	auth_identity     provider 0x00 issuer 0x00 subject     → account id
 //	auth_apitoken     SHA-256(API token)                    → auth.APIToken
 //	auth_invite       SHA-256(invite)                       → inviteRecord
+//	auth_guest        SHA-256(code)                         → guestCode
 //	auth_admin_code   "code"                                → adminCode
 //	auth_local        canonical name                        → auth.LocalAccount
 //	meta_clock        boot id                               → clock.Boot
@@ -52,6 +53,8 @@ type Sessions struct {
 	clock  *clock.Clock
 	maxAge time.Duration
 	log    *slog.Logger
+
+	playing func(game string) bool // nil: all games go on
 
 	mu       sync.Mutex // guards watchers
 	watchers map[string][]chan struct{}
@@ -162,9 +165,10 @@ func (s *Sessions) DeleteExpired(ctx context.Context) error {
 		return errors.Join(
 			s.deleteExpiredFlows(tx),
 			deleteWhere(tx, tableSession, func(key string, session auth.Session) bool {
-				live[key] = !s.over(session)
+				live[key] = !s.over(session) && !s.guestGone(tx, session)
 				return !live[key]
 			}),
+			s.deleteGuests(tx),
 			deleteWhere(tx, tableAccess, func(_ string, a accessRecord) bool {
 				return s.clock.Age(a.Issued) > auth.AccessTTL || !live[a.Session]
 			}),
@@ -172,6 +176,7 @@ func (s *Sessions) DeleteExpired(ctx context.Context) error {
 				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || !live[r.Session]
 			}),
 			deleteWhere(tx, tableInvite, func(key string, i inviteRecord) bool { return !s.inviteValid(key, i) }),
+			deleteWhere(tx, tableGuest, func(_ string, c guestCode) bool { return !s.codeValid(c) }),
 			deleteWhere(tx, tableAPIToken, func(key string, t auth.APIToken) bool { return !s.tokenValid(key, t) }),
 		)
 	})

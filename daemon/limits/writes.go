@@ -112,6 +112,11 @@ func signInWrites() []Write {
 			Routes: []string{"POST /api/auth/local/authorize"},
 		},
 		{
+			Name: "guests", Owner: Client, Rate: 20, Per: time.Minute, Burst: 20,
+			Syncs: 4, Bytes: 8 * kib, Share: "sign-in", Bound: "50 guests, 4 of a game; accounts in half of the share",
+			Routes: []string{"POST /api/auth/guest"},
+		},
+		{
 			Name: "renewals of sessions", Owner: Session, Rate: 12, Per: time.Hour, Burst: 12,
 			Syncs: 1, Bytes: 3 * kib, Share: "sign-in",
 			Bound:  "four used tokens of a session; a sixteenth of the share each account",

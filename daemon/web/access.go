@@ -122,9 +122,11 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 
 // authorizeVisitor returns nil if the request has a session, or if it has none and
 // NOTIFY_ACCESS permits it. A client that sends the header Pressbox-Session: required has
-// signed in, and is refused without a session instead of taken for a visitor.
+// signed in, and is refused without a session instead of taken for a visitor; a guest is one wherever the session does
+// not count.
 func (a accessRules) authorizeVisitor(r *http.Request) error {
-	if err := a.requireSession(r); err == nil || r.Header.Get("Pressbox-Session") == "required" {
+	err := a.requireSession(r)
+	if err == nil || !errors.Is(err, errGuest) && r.Header.Get("Pressbox-Session") == "required" {
 		return err
 	}
 	return a.authorizeNotify(r, false)
@@ -220,10 +222,29 @@ func (a accessRules) requireSession(r *http.Request) error {
 	if errors.Is(err, auth.ErrNoCredentials) {
 		return errNoSession
 	}
+	if err == nil && !mayAsGuest(r, caller.Account) {
+		return errGuest
+	}
 	if err == nil {
 		infoOf(r.Context()).caller = caller
 	}
 	return err
+}
+
+// mayAsGuest reports whether an account, if it is a guest's, may send a request: about the one game and about itself.
+func mayAsGuest(r *http.Request, a auth.Account) bool {
+	switch route := infoOf(r.Context()).route; {
+	case a.Guest == "":
+		return true
+	case route == "/api/games/:id/rematch":
+		return false // another game
+	case strings.HasPrefix(route, "/api/games/:id"):
+		return Param(r, "id") == a.Guest
+	case route == "/api/players/:id":
+		return r.URL.Query().Get("game") == a.Guest
+	default:
+		return route == "/api/auth/me" && r.Method == http.MethodGet
+	}
 }
 
 // validToken reports whether an API token permits announcements by the request,

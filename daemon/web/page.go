@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
@@ -164,6 +165,7 @@ func pagePaths() []struct{ id, path, summary string } {
 		{"getLineupPage", "/games/:id/lineup", "Get the line-up cards of a game"},
 		{"getReplay", "/games/:id/replay", "Get the replay of a game"},
 		{"getReplayAt", "/games/:id/replay/:rev", "Get the replay of a game from one of its plays"},
+		{"getJoinPage", "/join/:code", "Get the form by which a guest takes a seat"},
 		{"getStandingsPage", "/standings", "Get the standings of the clubs"},
 		{"getPlayersPage", "/players", "Get batting and pitching lines"},
 		{"getLeadersPage", "/leaders", "Get the leaders and the records of a season"},
@@ -279,6 +281,9 @@ func (p *page) notFound() http.Handler {
 		}
 	})
 }
+
+// JoinOrigin returns the origin at which other hosts reach the page.
+func (s *Server) JoinOrigin(r *http.Request) string { return cmp.Or(joinURL(r, s.cfg.PublicOrigin), s.Origin(r)) }
 
 // joinURL returns the origin at which other hosts reach the page, "" if the one
 // that the browser used will do. A wall display on this host uses "localhost",

@@ -42,6 +42,7 @@ var (
 		"(CONTROL_ACCESS=admin)")
 	errNotInvited = errors.New("this account was made without an invite; sign in with an invite, " +
 		"or send an API token (NOTIFY_ACCESS=token)")
+	errGuest            = errors.New("a guest may only play the game of the invitation")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
 	errInterrupted      = errors.New("request interrupted")
@@ -59,6 +60,7 @@ var statuses = Statuses{
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{ErrCrossOrigin, http.StatusForbidden, "cross_origin", 0},
 	{errNotInvited, http.StatusForbidden, "not_invited", 0},
+	{errGuest, http.StatusForbidden, "guest", 0},
 	{errNotPermitted, http.StatusForbidden, "not_permitted", 0},
 	{errAnnouncementsOff, http.StatusForbidden, "switched_off", 0},
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},

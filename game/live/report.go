@@ -32,6 +32,40 @@ func (g *Games) Listed(id string) bool {
 	return s != nil && s.Listed()
 }
 
+// Playing reports whether there is a game that is not over.
+func (g *Games) Playing(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.summaries[id]
+	return s != nil && s.Status != protocol.Finished
+}
+
+// CheckCreator returns an error unless by has created a game.
+func (g *Games) CheckCreator(by protocol.Person, id string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch s := g.summaries[id]; {
+	case s == nil:
+		return protocol.Refuse(protocol.UnknownGame, "there is no such game")
+	case s.Creator.ID != by.ID:
+		return protocol.Refuse(protocol.Forbidden, "only the creator of the game may do this")
+	}
+	return nil
+}
+
+// CheckGuestSeat returns an error unless by has created a game that a guest can join.
+func (g *Games) CheckGuestSeat(ctx context.Context, by protocol.Person, id string) error {
+	if err := g.CheckCreator(by, id); err != nil {
+		return err
+	}
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	return m.CheckOpenSide()
+}
+
 // Invitation returns a pending game, listed or private, as its link shows it to everyone.
 func (g *Games) Invitation(id string) (protocol.Game, error) {
 	g.mu.Lock()

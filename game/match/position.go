@@ -393,6 +393,15 @@ func (p *Position) openSide(by protocol.Person) (game.Side, error) {
 	return game.Away, protocol.Refuse(protocol.SeatTaken, "both sides have a manager")
 }
 
+// CheckOpenSide returns an error unless anyone can join.
+func (p *Position) CheckOpenSide() error {
+	if p.Status != protocol.Pending {
+		return protocol.Refuse(protocol.NotPending, "the game has already started")
+	}
+	_, err := p.openSide(protocol.Person{})
+	return err
+}
+
 // checkManager returns an error unless a person manages a side.
 func (p *Position) checkManager(by protocol.Person, side game.Side) error {
 	switch sides := p.Sides(by); {

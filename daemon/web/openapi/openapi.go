@@ -266,12 +266,10 @@ func problemStatuses(rt web.Route) []int {
 	}
 	switch rt.Class {
 	case web.NotifyAccess, web.NotifyOrSession, web.SessionOrVisitor, web.ControlAccess, web.ControlOrSession,
-		web.TokenRequired:
+		web.TokenRequired, web.SessionRequired: // which guests may not use
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	case web.AdminSocket, web.MetricsAccess:
 		add(http.StatusForbidden)
-	case web.SessionRequired:
-		add(http.StatusUnauthorized)
 	case web.Public, web.Administrator, web.RecentAdministrator:
 	}
 	if rt.Class.Administers() {

@@ -65,6 +65,7 @@ type socket struct {
 	handlers *handlers
 	conn     *websocket.Conn
 	person   protocol.Person        // zero: a visitor, who watches listed games
+	guest    string                 // the one game of a guest; "": the person is none
 	first    []byte                 // a frame that was read already; nil: none
 	queue    chan *protocol.Message // to be written; closed with the socket
 
@@ -85,7 +86,8 @@ type socket struct {
 
 func newSocket(h *handlers, conn *websocket.Conn, c client) *socket {
 	return &socket{
-		handlers: h, conn: conn, person: protocol.Person{ID: c.Account.ID, Name: c.Account.Name}, first: c.first,
+		handlers: h, conn: conn, person: protocol.Person{ID: c.Account.ID, Name: c.Account.Name},
+		guest: c.Account.Guest, first: c.first,
 		queue: make(chan *protocol.Message, queueLength), opened: time.Now(),
 		limiter: rate.NewLimiter(framesPerSec, frameBurst),
 		leaves:  map[string]func(){},
@@ -287,7 +289,7 @@ func (k *socket) join(ctx context.Context, r request) error {
 		return protocol.Refuse(protocol.RateLimited,
 			"a websocket can join at most %d games: leave one first", maxJoined)
 	}
-	if !k.handlers.mayRead(k.person, r.game) {
+	if !k.handlers.mayRead(k.person, r.game) || k.guest != "" && k.guest != r.game {
 		return errUnknownGame()
 	}
 	leave, err := k.handlers.Games.Watch(ctx, k.person, r.game, r.since, k.send)

@@ -113,7 +113,7 @@ func (h *handlers) callback(w http.ResponseWriter, r *http.Request) error {
 	c.Binding = h.cookies.binding(r, c.State)
 	c.Replaces = h.cookies.tokens(r)
 	c.From = web.ClientAddr(r)
-	c.Device = auth.Device{Agent: auth.Agent(r.UserAgent()), Network: auth.Network(c.From)}
+	c.Device = deviceOf(r)
 	if c.Binding != "" {
 		h.cookies.set(w, flowName(c.State), flowPath, "", 0)
 	}

@@ -16,6 +16,7 @@ var (
 	errNotForm         = errors.New("Content-Type must be application/x-www-form-urlencoded")
 	errMissingToken    = errors.New("refresh token required, in the cookie or in the body")
 	errTooManyRenewals = fmt.Errorf("a session is refreshed at most %d times an hour", auth.MaxRenewals)
+	errSignUpClosed    = errors.New("no one is admitted here (SIGN_UP=closed), or accounts are those of a provider")
 	errOwnAccount      = errors.New("administrators cannot disable, delete or demote their own account here")
 )
 
@@ -25,6 +26,11 @@ var statuses = web.Statuses{
 	web.NewStatus(errNoPassphrase, http.StatusNotFound, "no_passphrase", 0),
 	web.NewStatus(auth.ErrNotFound, http.StatusNotFound, "not_found", 0),
 	web.NewStatus(errOwnAccount, http.StatusConflict, "own_account", 0),
+	web.NewStatus(errSignUpClosed, http.StatusForbidden, "sign_up_closed", 0),
+	web.NewStatus(auth.ErrNotInvited, http.StatusForbidden, "not_invited", 0),
+	web.NewStatus(auth.ErrNameTaken, http.StatusConflict, "name_taken", 0),
+	web.NewStatus(auth.ErrUnknownCode, http.StatusNotFound, "unknown_code", 0),
+	web.NewStatus(auth.ErrGuestsFull, http.StatusServiceUnavailable, "guests_full", 10*time.Minute),
 	web.NewStatus(auth.ErrFull, http.StatusServiceUnavailable, "sign_in_full", 10*time.Minute),
 	web.NewStatus(auth.ErrTooManyTokens, http.StatusConflict, "too_many_tokens", 0),
 	web.NewStatus(auth.ErrTooManyInvites, http.StatusConflict, "too_many_invites", 0),

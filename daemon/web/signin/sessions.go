@@ -81,10 +81,12 @@ type accountReply struct {
 	Provider string    `json:"provider"` // sign-in provider: local, discord, …
 	Created  time.Time `json:"created_at"`
 	Admin    bool      `json:"admin"` // it is an administrator's: "pressbox users admin"
+	// Id of the one game that a guest may play; absent: the account is not a guest's.
+	Guest string `json:"guest,omitempty"`
 }
 
 func newAccountReply(a auth.Account) accountReply {
-	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second), a.Admin}
+	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second), a.Admin, a.Guest}
 }
 
 func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {

@@ -25,6 +25,8 @@ type Config struct {
 	Local       LocalAccounts
 	Passphrases Passphrases
 	AdminCodes  AdminCodes
+	// Seat gives a guest the open seat of the game [auth.Account.Guest]; nil: there are no guests.
+	Seat func(ctx context.Context, guest auth.Account) error
 
 	// Redirect is the redirect URI (OAUTH_SERVER_REDIRECT_URI); "" means
 	// CallbackPath at the origin of the request.
@@ -47,11 +49,13 @@ type LocalAccounts interface {
 	SignUp() auth.SignUpPolicy
 }
 
-// Passphrases checks and changes the passphrases of local accounts.
+// Passphrases checks and changes the passphrases of local accounts, and makes guests such ones.
 type Passphrases interface {
 	CheckPassphrase(ctx context.Context, c auth.Credentials) error
 	ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error
 	ResetPassphrase(ctx context.Context, name string) (passphrase string, err error)
+	Keep(ctx context.Context, guest string, c auth.Credentials, device auth.Device, replaces []auth.Token) (
+		auth.Result, error)
 }
 
 // AdminCodes sets and redeems the code that makes one account an administrator's.
@@ -146,7 +150,7 @@ func newHandlers(s *web.Server, a *Authenticator) *handlers {
 // nil.
 func Routes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
-	return h.whenConfigured(slices.Concat(h.flowRoutes(), h.sessionRoutes(), h.localRoutes()))
+	return h.whenConfigured(slices.Concat(h.flowRoutes(), h.sessionRoutes(), h.guestRoutes(), h.localRoutes()))
 }
 
 // AdminRoutes returns the routes for accounts, invites and API tokens: on the administrator's

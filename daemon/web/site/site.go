@@ -41,6 +41,10 @@ type Config struct {
 
 // New returns a server with all routes.
 func New(cfg Config) (*web.Server, error) {
+	if cfg.SignIn != nil && cfg.Play.Games != nil {
+		cfg.SignIn.Seat = play.Seat(cfg.Play.Games)
+		cfg.SignIn.Sessions.GuestsPlay(cfg.Play.Games.Playing)
+	}
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.Hooks.Announcer, cfg.Push.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer

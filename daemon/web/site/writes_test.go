@@ -78,7 +78,7 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 		"local accounts": (*driver).signUp, "renewals of sessions": (*driver).renew,
 		"changes of an account": (*driver).endSessions, "games": (*driver).create, "line-ups": (*driver).reorder,
 		"leagues and series": (*driver).found, "commands of games and leagues": (*driver).join,
-		"administration": (*driver).invite,
+		"administration": (*driver).invite, "guests": (*driver).admit,
 	}
 	for _, row := range limits.Writes() {
 		if len(row.Routes) == 0 || row.Name == "other changes" {
@@ -161,6 +161,17 @@ var long = strings.Repeat("<", 5000)
 func (v *driver) announce() drive {
 	body := check.Must(json.Marshal(map[string]string{"message": long}))(v.T)
 	return v.send(func(int) (string, string, string) { return "POST", "/notify", string(body) })
+}
+
+func (v *driver) admit() drive {
+	var codes []string
+	for range auth.MaxGuestsEach {
+		id := v.CreateGame(`{}`).ID
+		codes = append(codes, v.Ask("POST", "/api/games/"+id+"/guest", "", 201, nil).Field("code"))
+	}
+	return v.send(func(i int) (string, string, string) {
+		return "POST", "/api/auth/guest", fmt.Sprintf(`{"code": %q, "name": "Mia"}`, codes[i%len(codes)])
+	})
 }
 
 func (v *driver) install() drive {
