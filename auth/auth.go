@@ -28,7 +28,8 @@ const (
 	Renewing   = time.Hour           // in which [MaxRenewals] are counted
 
 	GuestCodeTTL = time.Hour // a code that admits a guest, until it is taken
-	KeepGuest    = 2 * time.Hour // since the last renewal, in which a guest becomes an account although the game is over
+	// KeepGuest is the time since the last renewal in which a guest becomes an account although the game is over.
+	KeepGuest = 2 * time.Hour
 )
 
 // Limits on what is stored. Those of flows and of sessions are lower in a store with little room: see [Tx].

@@ -45,7 +45,8 @@ const (
 // judge applies the rules of rotation (RFC 9700 §4.14.2).
 func (s *Sessions) judge(f family) verdict {
 	switch {
-	case f.session.Ended != "", f.account.ID == "", f.account.Disabled, !s.plays(f.account), s.clock.Age(f.session.Started) > s.maxAge:
+	case f.session.Ended != "", f.account.ID == "", f.account.Disabled, !s.plays(f.account),
+		s.clock.Age(f.session.Started) > s.maxAge:
 		return verdictEnded
 	case f.token.Used == nil && s.clock.Age(f.token.Issued) > auth.RefreshTTL:
 		return verdictEnded

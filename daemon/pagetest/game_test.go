@@ -184,6 +184,14 @@ func (b *tab) agrees(id string) {
 	}
 }
 
+// clearCard waits until a card is filled in, as it is at first, and clears it.
+func (b *tab) clearCard(side string) {
+	b.t.Helper()
+	b.await(`$$(%q).every((s) => s.value)`, "#"+side+`-card [data-control="player"]`)
+	b.press("#" + side + "-card .spread button:nth-of-type(2)")
+	b.await(`$$(%q).every((s) => !s.value)`, "#"+side+`-card [data-control="player"]`)
+}
+
 // Players can be dragged from the roster to the order and to the chart, and
 // places up and down the order. Each violation is shown at its field.
 func TestLineup_dragAndDrop(t *testing.T) {
@@ -191,6 +199,7 @@ func TestLineup_dragAndDrop(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 2400)) // no scrolling
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "on this screen"})
+	b.clearCard("away")
 	catcher := `$$("#away-card .roster button").find((e) => / C /.test(" " + e.querySelector("small").innerText + " "))`
 	name := value[string](b, `(() => { const b = `+catcher+`; b.id = "dragged";
 		return b.querySelector("span").innerText; })()`)
@@ -225,6 +234,7 @@ func TestAll_gameByKeyboard(t *testing.T) {
 	b.await(`$$(".club-pick").length === 16`)
 	b.looks("new")
 	id := b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
+	b.clearCard("home")
 	b.expect("422")
 	b.focus("#home-card button.primary", "\r")
 	b.await(`document.activeElement.getAttribute("aria-invalid") === "true"`)
@@ -367,6 +377,43 @@ func TestLobby_playBot(t *testing.T) {
 		b.await(`$$(".offers button").find((e) => e.innerText === "Decide every turn")?.click(),
 			json("/api/games/` + g.ID + `").then(({ state }) => !state.skips.home)`)
 	}
+}
+
+// A child at the table: who created the game shows a code; a name and a tap take the seat, and the line-up is filled in.
+// After the last out the guest may stay as an account.
+func TestLineup_guest(t *testing.T) {
+	anna, mia := beginTwo(t)
+	anna.join("Anna")
+	id := anna.newGame(map[string]string{"innings": "3"})
+	anna.pressNamed("Seat for a guest, without an account")
+	anna.await(`$("#invite").value.includes("/join/") && $(".invite svg")`)
+	mia.open(value[string](anna, `new URL($("#invite").value).pathname`))
+	mia.says("main", "A name is enough")
+	mia.looks("guest")
+	mia.set(`[name="name"]`, "Mia")
+	mia.press("main form button.primary")
+	mia.await(`location.pathname === "/games/` + id + `/lineup"`)
+	mia.await(`$$('#away-card [data-control="player"]').every((s) => s.value)`)
+	mia.says(".who", "Mia (guest)")
+	mia.press("#away-card button.primary")
+	anna.says(".stubs", "Mia (guest)")
+	anna.await(`$$('#home-card [data-control="player"]').every((s) => s.value)`)
+	anna.press("#home-card button.primary")
+	mia.await(canCall)
+	mia.open("/account")
+	mia.says("main", "Keep your name")
+	mia.open("/games/" + id)
+	mia.await(canCall)
+	mia.expect("401")
+	anna.is(`fetch("/api/games/` + id + `/concede", { method: "POST" })`)
+	mia.await(`$("#keep [name=name]")`)
+	mia.looks("keep")
+	mia.set(`#keep [name="name"]`, "Mia")
+	mia.set(`#keep [name="passphrase"]`, "a long one of mine")
+	mia.press("#keep button")
+	mia.await(`$(".who").innerText.trim() === "Mia"`)
+	mia.open("/account")
+	mia.says("main", "Passphrase")
 }
 
 // A club that the other side has changes places; all rules can be chosen.

@@ -283,7 +283,9 @@ func (p *page) notFound() http.Handler {
 }
 
 // JoinOrigin returns the origin at which other hosts reach the page.
-func (s *Server) JoinOrigin(r *http.Request) string { return cmp.Or(joinURL(r, s.cfg.PublicOrigin), s.Origin(r)) }
+func (s *Server) JoinOrigin(r *http.Request) string {
+	return cmp.Or(joinURL(r, s.cfg.PublicOrigin), s.Origin(r))
+}
 
 // joinURL returns the origin at which other hosts reach the page, "" if the one
 // that the browser used will do. A wall display on this host uses "localhost",

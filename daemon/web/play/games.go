@@ -5,12 +5,10 @@ package play
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"pressbox/auth"
 	"pressbox/auth/session"
@@ -73,7 +71,8 @@ func tagged(tag string, routes []web.Route) []web.Route {
 }
 
 func (h *handlers) gameRoutes() []web.Route {
-	routes := append(append(h.lobbyRoutes(), h.lobbyStream(), h.rematchStream()), h.recordRoutes()...)
+	routes := slices.Concat(h.lobbyRoutes(), h.guestRoutes(),
+		[]web.Route{h.lobbyStream(), h.rematchStream()}, h.recordRoutes())
 	return web.When(routes, func() bool { return h.Games != nil })
 }
 
@@ -139,18 +138,6 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		post("/api/games/:id/concede", h.onGame((*live.Games).Concede), web.Operation{
 			ID: "concedeGame", Summary: "Concede a game", Responses: one, Problems: changeProblems(),
-		}),
-		post("/api/games/:id/guest", h.inviteGuest, web.Operation{
-			ID: "inviteGuest", Summary: "Create a code by which a guest takes the open seat",
-			Description: "Only the game's creator may. A code is valid for an hour, or until it is taken; of a game the " +
-				"last four are.",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The code.", Body: guestReply{}}},
-			Problems:  changeProblems(),
-		}),
-		web.NewRoute(http.MethodDelete, "/api/games/:id/guest", web.SessionRequired, h.revokeGuests, web.Operation{
-			ID: "revokeGuests", Summary: "Revoke the codes of a game that are not taken",
-			Responses: deletes("The codes are revoked."),
-			Problems:  changeProblems(),
 		}),
 		post("/api/games/:id/rematch", h.rematch, web.Operation{
 			ID: "rematch", Summary: "Create a game with the same teams and options",
@@ -292,51 +279,6 @@ func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return created(w, g)
-}
-
-// A guestReply holds a code by which a guest is admitted to a game.
-type guestReply struct {
-	Code    string    `json:"code"`
-	URL     string    `json:"url"` // of the page that asks for the guest's name
-	Expires time.Time `json:"expires_at"`
-}
-
-func (h *handlers) inviteGuest(w http.ResponseWriter, r *http.Request) error {
-	id := web.Param(r, "id")
-	if err := h.Games.CheckGuestSeat(r.Context(), personOf(r), id); err != nil {
-		return err
-	}
-	code, err := h.Sessions.CreateGuestCode(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusCreated, guestReply{
-		Code: code, URL: h.JoinOrigin(r) + "/join/" + code,
-		Expires: time.Now().Add(auth.GuestCodeTTL).UTC().Truncate(time.Second),
-	})
-}
-
-func (h *handlers) revokeGuests(w http.ResponseWriter, r *http.Request) error {
-	id := web.Param(r, "id")
-	if err := h.Games.CheckCreator(personOf(r), id); err != nil {
-		return err
-	}
-	if err := h.Sessions.RevokeGuestCodes(r.Context(), id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// Seat gives a guest the open seat of the game.
-func Seat(games *live.Games) func(context.Context, auth.Account) error {
-	return func(ctx context.Context, guest auth.Account) error {
-		_, err := games.Join(ctx, protocol.Person{ID: guest.ID, Name: guest.Name}, guest.Guest)
-		if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.NotPending {
-			return protocol.Refuse(protocol.SeatTaken, "the game has begun")
-		}
-		return err
-	}
 }
 
 func created(w http.ResponseWriter, g protocol.Game) error {

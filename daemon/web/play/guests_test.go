@@ -24,7 +24,7 @@ func guestRig(t *testing.T, policy auth.SignUpPolicy) (r *webtest.Rig, anna *web
 	var local *idp.Local
 	r = webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()),
 		func(cfg *site.Config) {
-			cfg.Config.Access = web.Token
+			cfg.Access = web.Token
 			local, _ = cfg.SignIn.Local.(*idp.Local)
 		})
 	anna = r.LocalPlayer(t, "Anna")
@@ -93,7 +93,8 @@ func TestGuest_plays(t *testing.T) {
 	for path, want := range map[string]int{
 		"/api/games/" + game: 200, "/api/games/" + game + "/boxscore": 200,
 		"/api/players/" + player + "?game=" + game: 200, "/api/players/" + player: 401,
-		"/api/games/" + other: 401, "/api/games": 401, "/api/auth/sessions": 403, "/api/admin": 403, "/api/leagues": 401,
+		"/api/games/" + other: 401, "/api/games": 401, "/api/auth/sessions": 403, "/api/admin": 403,
+		"/api/leagues": 401,
 	} {
 		mia.Ask("GET", path, "", want, nil)
 	}
@@ -102,7 +103,8 @@ func TestGuest_plays(t *testing.T) {
 		"/api/auth/logout-all", "/api/games",
 	} {
 		mia.Refused("POST", path, `{"home_team": "BWH", "away_team": "CPR"}`, 403, map[bool]string{
-			true: "forbidden", false: "guest"}[strings.HasSuffix(path, "/guest")])
+			true: "forbidden", false: "guest",
+		}[strings.HasSuffix(path, "/guest")])
 	}
 	mia.Ask("POST", "/notify", `{"message": "x"}`, 401, nil)
 
@@ -144,7 +146,8 @@ func TestGuest_kept(t *testing.T) {
 	mia.Ask("GET", "/api/games", "", 200, nil)
 	mia.Refused("POST", "/api/auth/keep", `{"name": "Mia2", "passphrase": "a long one of mine"}`, 401, "invalid_token")
 	again := r.Browser(t)
-	again.FollowForm(again.Submit(again.LocalForm(), "form", "sign-in", "name", "Mia", "passphrase", "a long one of mine"))
+	again.FollowForm(again.Submit(again.LocalForm(), "form", "sign-in", "name", "Mia", "passphrase",
+		"a long one of mine"))
 	check.Equal(t, again.Get("/api/auth/me").Want(200).Field("id"), id, "who has signed in again")
 }
 
@@ -192,8 +195,8 @@ func TestGuest_signUp(t *testing.T) {
 	r, anna, game := guestRig(t, auth.SignUpInvite)
 	mia := guest{stranger(r, 1), code(anna, game)}
 	mia.admit(201)
-	mia.Refused("POST", "/api/auth/keep", fmt.Sprintf(keep, ""), 403, "not_invited")
-	mia.Refused("POST", "/api/auth/keep", fmt.Sprintf(keep, `, "invite": "xi_x"`), 403, "not_invited")
+	mia.Refused("POST", "/api/auth/keep", fmt.Sprintf(keep, ""), 403, "invite_required")
+	mia.Refused("POST", "/api/auth/keep", fmt.Sprintf(keep, `, "invite": "xi_x"`), 403, "invite_required")
 	invite := check.Must(r.Sessions.CreateInvite(t.Context()))(t)
 	mia.Ask("POST", "/api/auth/keep", fmt.Sprintf(keep, `, "invite": "`+invite.Reveal()+`"`), 201, nil)
 

@@ -16,15 +16,15 @@ func (h *handlers) guestRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/auth/guest", web.Public, h.admitGuest, web.Operation{
 			ID: "admitGuest", Tag: "sign-in", Summary: "Take the seat of a game by the code of its creator",
-			Description: "A guest may read and command that game, and nothing else. The session ends with the game, or " +
-				"after seven days without use. A code is valid for an hour and one guest; 20 tries a minute.",
+			Description: "A guest may read and command that game, and nothing else. The session ends with the game, " +
+				"or after seven days without use. A code is valid for an hour and one guest; 20 tries a minute.",
 			Request: guestRequest{}, Responses: opens,
 			Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, "/api/auth/keep", web.Public, h.keepGuest, web.Operation{
 			ID: "keepGuest", Tag: "sign-in", Summary: "Make the guest of this session a local account",
-			Description: "The account keeps the guest's games. It needs SIGN_UP=open, or a valid invite. Possible for an " +
-				"hour after the end of the game.",
+			Description: "The account keeps the guest's games. It needs SIGN_UP=open, or a valid invite. Possible " +
+				"for an hour after the end of the game.",
 			Request: keepRequest{}, Responses: opens,
 			Problems: []int{
 				http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests,
@@ -79,8 +79,9 @@ func nameRefused(err error) error {
 
 // A keepRequest is the body of POST /api/auth/keep.
 type keepRequest struct {
-	Name       string   `json:"name" required:"true"`       // 1 to 40 characters
-	Passphrase string   `json:"passphrase" required:"true"` // 8 to 128 characters; not on the list of common passphrases
+	Name string `json:"name" required:"true"` // 1 to 40 characters
+	// 8 to 128 characters; not on the list of common passphrases.
+	Passphrase string   `json:"passphrase" required:"true"`
 	Invite     string   `json:"invite"`
 	_          struct{} `additionalProperties:"true"`
 }

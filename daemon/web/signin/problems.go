@@ -27,7 +27,7 @@ var statuses = web.Statuses{
 	web.NewStatus(auth.ErrNotFound, http.StatusNotFound, "not_found", 0),
 	web.NewStatus(errOwnAccount, http.StatusConflict, "own_account", 0),
 	web.NewStatus(errSignUpClosed, http.StatusForbidden, "sign_up_closed", 0),
-	web.NewStatus(auth.ErrNotInvited, http.StatusForbidden, "not_invited", 0),
+	web.NewStatus(auth.ErrNotInvited, http.StatusForbidden, "invite_required", 0),
 	web.NewStatus(auth.ErrNameTaken, http.StatusConflict, "name_taken", 0),
 	web.NewStatus(auth.ErrUnknownCode, http.StatusNotFound, "unknown_code", 0),
 	web.NewStatus(auth.ErrGuestsFull, http.StatusServiceUnavailable, "guests_full", 10*time.Minute),

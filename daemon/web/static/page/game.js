@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
 import {
-  t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, imported, Problem, managerOf,
+  t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, requests, imported, Problem, managerOf,
   element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped, clubStyle,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
@@ -60,6 +60,9 @@ class Match {
     /** @type {import("./moment.js").Stage | null} */ this.stage = null; // of a game that was joined
     /** @type {typeof import("./moment.js").Stage | null} */ this.Stage = null;
     this.waited = false; // for a decision
+    /** @type {(() => unknown) | null} */ this.keep = null; // the form by which a guest stays
+    if (!session.me || session.me.guest)
+      if (stored("guest", "", "sessionStorage") === id) void this.offerToKeep();
     this.headline = element(
       "p",
       { class: "moment", lang: "en", "aria-live": "polite", "aria-atomic": "true" },
@@ -276,6 +279,13 @@ class Match {
     if (d?.kind === "rematch" && this.game) this.game.rematch = d.next;
   }
 
+  async offerToKeep() {
+    const { keepForm } = await imported(import("./guest.js"));
+    const kept = requests(() => void this.update());
+    this.keep = () => keepForm(kept);
+    void this.update();
+  }
+
   /** Loads what is published after the last out: the seed and the final box score. */
   async finish() {
     try {
@@ -469,7 +479,7 @@ class Match {
             : this.decisions?.render(game)}
       </div>
       <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
-      ${this.tabs(game, scene, moment?.entry.rev)}
+      ${over && this.keep ? this.keep() : nothing} ${this.tabs(game, scene, moment?.entry.rev)}
     </div>`;
   }
 

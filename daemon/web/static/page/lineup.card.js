@@ -50,7 +50,10 @@ export class Card {
     const draft = drafts().find((d) => d.of === this.draft);
     if (draft && this.fits(draft)) this.fill({ batting_order: draft.slots, pitcher_id: draft.pitcher });
     else if (given) this.fill(given);
-    else this.clear();
+    else {
+      this.clear();
+      void this.suggest(false);
+    }
   }
 
   /** Reports whether a draft is of this roster and these rules. @param {{ slots: Slot[], pitcher: string }} draft */
@@ -178,12 +181,15 @@ export class Card {
     });
   }
 
-  async suggest() {
+  /** Fills the card in as the bot would. @param {boolean} [asked] */
+  async suggest(asked = true) {
     try {
-      this.fill(await api("POST", `${this.path}/suggest`));
-      this.keep();
+      const lineup = await api("POST", `${this.path}/suggest`);
+      if (!asked && this.slots.some((s) => s.player_id)) return; // its manager was faster
+      this.fill(lineup);
+      if (asked) this.keep();
       this.problem = null;
-      readOut(t("card.suggested"));
+      if (asked) readOut(t("card.suggested"));
     } catch (err) {
       this.problem = problemOf(err);
     }
@@ -256,6 +262,7 @@ export class Card {
         <p class="row">
           <button type="button" @click=${() => this.suggest()}>${t("card.suggest")}</button>
           <button type="button" @click=${() => this.edit(() => this.clear())}>${t("card.clear")}</button>
+          <button class="primary" ?disabled=${this.busy}>${t(handed ? "card.again" : "card.hand")}</button>
         </p>
       </div>
       ${this.problem && (!this.problem.errors.length || other.length)

@@ -18,6 +18,8 @@ export function lineup({ params, update, go }) {
   let rev = 0;
   let closed = false;
   let copied = false;
+  let address = ""; // that others open
+  let seat = false; // it is a guest's
   let canceling = false;
   let over = "";
   const path = url`/api/games/${params.id}`;
@@ -41,11 +43,7 @@ export function lineup({ params, update, go }) {
       if ((next.you === side || next.you === "both") && !cards.has(side))
         cards.set(side, new Card(next, side, update, receive));
     }
-    if (next.you && openSide(next) && !next.reserved && code === room)
-      void qr(joinAddress(`/games/${next.id}`)).then((svg) => {
-        code = svg;
-        update();
-      });
+    if (next.you && openSide(next) && !next.reserved && !address) show(joinAddress(`/games/${next.id}`));
     if (session.me || next.options.visibility === "listed")
       live ??= new Live(next.id, {
         rev: () => rev,
@@ -56,6 +54,23 @@ export function lineup({ params, update, go }) {
         },
         answered: () => undefined,
       });
+  };
+  /** Shows an address and its code. @param {string} to */
+  const show = (to) => {
+    [address, copied, code] = [to, false, room];
+    void qr(to).then((svg) => {
+      code = svg;
+      update();
+    });
+  };
+  const inviteGuest = async () => {
+    try {
+      show((await api("POST", `${path}/guest`)).url);
+      seat = true;
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
   };
   /** @param {Frame} frame */
   const receiveFrame = (frame) => {
@@ -89,7 +104,6 @@ export function lineup({ params, update, go }) {
 
   /** @param {Game} g */
   const invite = (g) => {
-    const address = joinAddress(`/games/${g.id}`);
     const copyLink = async () => {
       await copy(address);
       copied = true;
@@ -98,13 +112,14 @@ export function lineup({ params, update, go }) {
     return html`<section class="leaf invite">
       <div>
         <h2>${t("invite.title")}</h2>
-        <p>${t("invite.text", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</p>
+        <p>${t(seat ? "invite.guest" : "invite.text", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</p>
         <label for="invite">${t("invite.link")}</label>
         <div class="row">
           <input id="invite" readonly .value=${address} /><button @click=${copyLink}>
             ${copied ? t("invite.copied") : t("copy")}
           </button>
         </div>
+        ${seat ? nothing : html`<p><button @click=${inviteGuest}>${t("invite.seat")}</button></p>`}
       </div>
       ${code}
     </section>`;

@@ -229,7 +229,7 @@ async function send(method, path, body) {
       credentials: "include",
       headers: {
         ...(body !== undefined && { "Content-Type": body instanceof Blob ? body.type : "application/json" }),
-        ...(session.me && { "Pressbox-Session": "required" }),
+        ...(session.me && !session.me.guest && { "Pressbox-Session": "required" }),
       }, // not a visitor's view
       body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
     });
