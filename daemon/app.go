@@ -180,7 +180,7 @@ func (a *app) buildGames(cfg settings.Config) (err error) {
 	}
 	a.games, err = live.New(context.Background(), live.Config{
 		Journal: watchdog.Journal{Journal: a.store.Games(), Progress: &a.writes},
-		Rosters: a.rosters, Announcer: a.announcer, Log: a.Log,
+		Rosters: a.rosters, Shelf: a.store, Announcer: a.announcer, Log: a.Log,
 		Finished: func(string) { a.leagues.Wake() },
 	})
 	if err != nil {

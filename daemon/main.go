@@ -58,7 +58,7 @@ func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (htt
 	if err != nil {
 		return nil, err
 	}
-	games, err := live.New(context.Background(), live.Config{Journal: st.Games(), Log: log})
+	games, err := live.New(context.Background(), live.Config{Journal: st.Games(), Shelf: st, Log: log})
 	if err != nil {
 		return nil, err
 	}

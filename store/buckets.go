@@ -28,6 +28,7 @@ var (
 	duckedBucket       = []byte("ducked")
 	seasonsBucket      = []byte("seasons")
 	leaguesBucket      = []byte("leagues")
+	lineupsBucket      = []byte("lineups")
 
 	schemaKey = []byte("schema")
 	probeKey  = []byte("probe")

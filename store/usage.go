@@ -66,6 +66,7 @@ func bucketRows() []bucketRow {
 		{packsBucket, gamesShare, false},
 		{boxesBucket, gamesShare, false},
 		{seasonsBucket, gamesShare, false},       // 50, by the administrator alone
+		{lineupsBucket, gamesShare, false},       // of 500 accounts, 20 of 2 KiB each, see [live.Shelf]
 		{leaguesBucket, gamesShare, false},       // 100 of at most 64 KiB, see [leagues.Leagues]
 		{idpCacheBucket, cachesShare, false},     // one for each document of the provider
 		{calibrationsBucket, cachesShare, false}, // one for each voice that was installed

@@ -82,6 +82,7 @@ type Change struct {
 type Config struct {
 	Journal   Journal
 	Rosters   Rosters
+	Shelf     Shelf     // nil: accounts cannot save line-ups
 	Announcer Announcer // nil: no commentary
 	// Finished, if not nil, is called when a game has ended and is saved. It must not block and must not call [Games].
 	Finished func(id string)

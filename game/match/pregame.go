@@ -33,14 +33,11 @@ func (tx *Tx) Join(by protocol.Person) error {
 // start.
 func (tx *Tx) SubmitLineup(by protocol.Person, side game.Side, l game.Lineup) (ready bool, err error) {
 	p := &tx.now
-	if err := p.checkManager(by, side); err != nil {
-		return false, err
-	}
-	if p.Status != protocol.Pending {
+	if p.Status != protocol.Pending && p.checkManager(by, side) == nil {
 		return false, protocol.Refuse(protocol.NotPending, "the game has already started")
 	}
-	if found := l.Check(p.Origin.Clubs[side].Club, p.Origin.Options.DH); found != nil {
-		return false, &protocol.Error{Code: protocol.Invalid, Detail: "the line-up breaks the rules", Errors: found}
+	if err := p.CheckLineup(by, side, l); err != nil {
+		return false, err
 	}
 	if old := p.seats[side].lineup; old != nil && old.Pitcher == l.Pitcher && slices.Equal(old.Order, l.Order) {
 		return false, nil
@@ -57,6 +54,17 @@ func (tx *Tx) SubmitLineup(by protocol.Person, side game.Side, l game.Lineup) (r
 		return false, err
 	}
 	return tx.now.missing() == "", nil
+}
+
+// CheckLineup returns an error unless by manages a side and may submit a line-up for it.
+func (p *Position) CheckLineup(by protocol.Person, side game.Side, l game.Lineup) error {
+	if err := p.checkManager(by, side); err != nil {
+		return err
+	}
+	if found := l.Check(p.Origin.Clubs[side].Club, p.Origin.Options.DH); found != nil {
+		return &protocol.Error{Code: protocol.Invalid, Detail: "the line-up breaks the rules", Errors: found}
+	}
+	return nil
 }
 
 // CheckStart returns an error unless by may start the match now; begun reports that it has started already.

@@ -35,6 +35,8 @@ const (
 	TooManyGames   Code = "too_many_games" // of one person
 	UnknownLeague  Code = "unknown_league" // does not exist, or no longer
 	TooManyLeagues Code = "too_many_leagues"
+	UnknownLineup  Code = "unknown_lineup" // that is saved
+	TooManyLineups Code = "too_many_lineups"
 	NewerRules     Code = "newer_rules"     // the game was written by a newer version of the program
 	UnreadableGame Code = "unreadable_game" // the recorded moves do not make a game
 

@@ -252,6 +252,12 @@ type Worth struct {
 	Coach bool `json:"coach,omitzero"`
 }
 
+// A SavedLineup is a line-up that an account has saved, for any game of the club.
+type SavedLineup struct {
+	Name string `json:"name"`
+	game.Lineup
+}
+
 // Seat returns a side's seat.
 func (g *Game) Seat(side game.Side) *Seat {
 	if side == game.Home {

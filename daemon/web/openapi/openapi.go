@@ -371,6 +371,7 @@ func parameters() object {
 		{"query", "auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", text},
 		{"query", "language", "Such as de; default: that of the default voice.", with(text, object{"maxLength": 16})},
 		{"query", "team", "Only the players of this team.", text},
+		{"query", "saved", "Name of a line-up that you have saved.", text},
 		{"query", "game", "Id of a game.", text},
 		{
 			"query", "status", "Only games with this status.",

@@ -71,7 +71,7 @@ func tagged(tag string, routes []web.Route) []web.Route {
 }
 
 func (h *handlers) gameRoutes() []web.Route {
-	routes := slices.Concat(h.lobbyRoutes(), h.guestRoutes(),
+	routes := slices.Concat(h.lobbyRoutes(), h.guestRoutes(), h.savedRoutes(),
 		[]web.Route{h.lobbyStream(), h.rematchStream()}, h.recordRoutes())
 	return web.When(routes, func() bool { return h.Games != nil })
 }
@@ -128,7 +128,10 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{
 			ID: "suggestLineup", Summary: "Suggest a line-up without submitting it",
-			Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
+			Description: "With saved, the line-up that you have saved under the name; 422 lists the players who are " +
+				"not of the club.",
+			Params:    []string{"saved"},
+			Responses: answers("The line-up that the bot would submit, or the saved one.", game.Lineup{}),
 			Problems:  changeProblems(),
 			Reads:     true,
 		}),
@@ -391,6 +394,13 @@ func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
 	side, err := sideOf(r)
 	if err != nil {
 		return err
+	}
+	saved, err := web.QueryParam(r, "saved")
+	if err != nil {
+		return err
+	}
+	if saved != "" {
+		return respond(w)(h.Games.SuggestSaved(r.Context(), personOf(r), web.Param(r, "id"), side, saved))
 	}
 	return respond(w)(h.Games.Suggest(r.Context(), personOf(r), web.Param(r, "id"), side))
 }

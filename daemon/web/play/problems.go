@@ -47,7 +47,7 @@ func Problem(err error) (web.Problem, bool) {
 // statusOf returns the HTTP status of a game's error code.
 func statusOf(code protocol.Code) int {
 	switch code {
-	case protocol.UnknownGame, protocol.UnknownPlayer, protocol.UnknownLeague:
+	case protocol.UnknownGame, protocol.UnknownPlayer, protocol.UnknownLeague, protocol.UnknownLineup:
 		return http.StatusNotFound
 	case protocol.Forbidden, protocol.NotYourSide:
 		return http.StatusForbidden

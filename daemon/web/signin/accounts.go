@@ -241,7 +241,7 @@ func (h *handlers) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	if err := refuseOwnAccount(r); err != nil {
 		return err
 	}
-	return writeNoContent(w, h.Sessions.DeleteAccount(r.Context(), web.Param(r, "id")))
+	return writeNoContent(w, h.deleteAccount(r.Context(), web.Param(r, "id")))
 }
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -99,7 +100,16 @@ func (h *handlers) deleteMe(w http.ResponseWriter, r *http.Request) error {
 	if caller.Account.Admin && caller.AuthAge > auth.ReauthAge {
 		return web.ErrReauthenticate
 	}
-	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), caller.Account.ID))
+	return h.endCookies(w, h.deleteAccount(r.Context(), caller.Account.ID))
+}
+
+// deleteAccount deletes an account and what is stored of it.
+func (h *handlers) deleteAccount(ctx context.Context, id string) error {
+	err := h.Sessions.DeleteAccount(ctx, id)
+	if err == nil && h.Forget != nil {
+		err = h.Forget(ctx, id)
+	}
+	return err
 }
 
 // endCookies clears the session's cookies and answers 204 if err is nil;

@@ -25,6 +25,8 @@ type Config struct {
 	Local       LocalAccounts
 	Passphrases Passphrases
 	AdminCodes  AdminCodes
+	// Forget deletes what else is stored of an account that is deleted; nil: nothing is.
+	Forget func(ctx context.Context, account string) error
 	// Seat gives a guest the open seat of the game [auth.Account.Guest]; nil: there are no guests.
 	Seat func(ctx context.Context, guest auth.Account) error
 

@@ -41,10 +41,6 @@ type Config struct {
 
 // New returns a server with all routes.
 func New(cfg Config) (*web.Server, error) {
-	if cfg.SignIn != nil && cfg.Play.Games != nil {
-		cfg.SignIn.Seat = play.Seat(cfg.Play.Games)
-		cfg.SignIn.Sessions.GuestsPlay(cfg.Play.Games.Playing)
-	}
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.Hooks.Announcer, cfg.Push.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
@@ -90,6 +86,10 @@ func NewAccountAdmin(cfg Config) (http.Handler, error) {
 func authenticator(cfg *Config) *signin.Authenticator {
 	if cfg.SignIn == nil {
 		return nil
+	}
+	if games := cfg.Play.Games; games != nil {
+		cfg.SignIn.Seat, cfg.SignIn.Forget = play.Seat(games), games.ForgetLineups
+		cfg.SignIn.Sessions.GuestsPlay(games.Playing)
 	}
 	a := signin.New(*cfg.SignIn)
 	cfg.Tokens, cfg.Sessions, cfg.PageAccount, cfg.Frontend = a, a, a.PageAccount, cfg.SignIn.Frontend

@@ -71,7 +71,7 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	r.GameStore = openStore(tb)
 	withGames := func(cfg *site.Config) {
 		r.Games = check.Must(live.New(tb.Context(), live.Config{
-			Journal: r.GameStore.Games(), Rosters: Clubs{},
+			Journal: r.GameStore.Games(), Rosters: Clubs{}, Shelf: r.GameStore,
 			Announcer: cfg.Announcements.Announcer, Seeds: bottest.Seeds(),
 			Finished: func(string) { r.Leagues.Wake() }, Log: cfg.Log,
 		}))(tb)

@@ -1,7 +1,7 @@
 // The line-up card of one side of a game.
 import { html, svg, nothing } from "./lit-html.js";
 import {
-  t, label, api, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf,
+  t, label, api, session, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf,
   pitches, url, valued, submitted,
 } from "./ui.js";
 
@@ -45,6 +45,8 @@ export class Card {
     this.pitcher = "";
     /** @type {Problem | null} */ this.problem = null;
     this.busy = false;
+    /** @type {Api["SavedLineup"][]} */ this.saved = []; // of the account, that have players of the club
+    void this.loadSaved();
     this.draft = `${game.id} ${side}`;
     const given = game[side].lineup;
     const draft = drafts().find((d) => d.of === this.draft);
@@ -181,6 +183,80 @@ export class Card {
     });
   }
 
+  /** Loads the line-ups that the account has saved for the club. */
+  async loadSaved() {
+    if (session.me?.guest) return;
+    const { lineups } = await api("GET", "/api/lineups").catch(() => ({ lineups: [] }));
+    this.saved = lineups.filter((/** @type {Api["SavedLineup"]} */ l) =>
+      l.batting_order.some((s) => this.player(s.player_id)),
+    );
+    this.update();
+  }
+
+  /** @param {() => Promise<void>} change of the card, or of what is saved */
+  async attempt(change) {
+    try {
+      await change();
+      this.problem = null;
+    } catch (err) {
+      this.problem = problemOf(err);
+    }
+    this.update();
+  }
+
+  /** Fills the card in as it was saved. @param {string} name */
+  use(name) {
+    return this.attempt(async () => {
+      this.fill(await api("POST", `${this.path}/suggest?saved=${encodeURIComponent(name)}`));
+      this.keep();
+    });
+  }
+
+  /** Saves the card. @param {string} name */
+  save(name) {
+    return this.attempt(async () => {
+      await api("PUT", url`/api/lineups/${name}`, { batting_order: this.slots, pitcher_id: this.pitcher });
+      readOut(t("card.saved.done", { name }));
+      await this.loadSaved();
+    });
+  }
+
+  /** Forgets what is saved under a name. @param {string} name */
+  forget(name) {
+    if (!confirm(t("card.saved.sure", { name }))) return;
+    return this.attempt(async () => {
+      await api("DELETE", url`/api/lineups/${name}`);
+      await this.loadSaved();
+    });
+  }
+
+  /** Renders the line-ups that are saved, and the way to save this one. */
+  shelf() {
+    if (session.me?.guest) return nothing;
+    return html`<details class="leaf saved" id=${`${this.side}-saved`}>
+      <summary>${t("card.saved")}</summary>
+      ${this.saved.map(
+        ({ name }) =>
+          html`<p class="row">
+            <button type="button" @click=${() => this.use(name)}>${name}</button>
+            <button type="button" aria-label=${t("card.saved.forget", { name })} @click=${() => this.forget(name)}>
+              ✕
+            </button>
+          </p>`,
+      )}
+      <form
+        class="row"
+        @submit=${submitted(async (fields, form) => {
+          await this.save(String(fields.get("name")).trim());
+          if (!this.problem) form.reset();
+        })}
+      >
+        <input name="name" aria-label=${t("card.saved.name")} placeholder=${t("card.saved.name")} required maxlength="40" />
+        <button ?disabled=${!this.slots.every((s) => s.player_id)}>${t("card.saved.save")}</button>
+      </form>
+    </details>`;
+  }
+
   /** Fills the card in as the bot would. @param {boolean} [asked] */
   async suggest(asked = true) {
     try {
@@ -298,7 +374,8 @@ export class Card {
         </div>
         <div>${this.chart()}${this.platoon()}${this.roster()}</div>
       </div>
-    </form>`;
+    </form>
+    ${this.shelf()}`;
   }
 
   /** @param {Slot} s @param {number} i */
