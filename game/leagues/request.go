@@ -104,6 +104,7 @@ func (o Options) complete() Options {
 // game returns the options of a game whose creator manages the home side against a person.
 func (o *Options) game() protocol.Options {
 	all := protocol.Defaults()
+	all.Rest = false // what the pitchers did in the league counts
 	all.DH, all.Innings, all.ExtraInnings, all.TurnSeconds = o.DH, o.Innings, o.ExtraInnings, o.TurnSeconds
 	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy,
 		o.Disengagements, o.BotLevel

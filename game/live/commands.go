@@ -67,6 +67,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 	}
 	o.Rules = match.Rules
 	o.Seed = match.Seed(g.config.Seeds())
+	o.DrawRest()
 	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"pressbox/game"
@@ -76,9 +77,19 @@ type Origin struct {
 	Reserved [2]protocol.Person `json:"reserved,omitzero"` // who alone may join an open side
 	Bots     [2]bool            `json:"bots"`
 	Former   string             `json:"former,omitzero"` // id of the match that this one follows
-	Recent   chance.RecentWork  `json:"recent,omitzero"` // of both clubs; nil: not in a season
+	Recent   chance.RecentWork  `json:"recent,omitzero"` // of both clubs; nil: unknown
 
 	Competition protocol.Competition `json:"competition,omitzero"` // that the match belongs to
+}
+
+// DrawRest draws what the pitchers did before a game of no league, if the options ask for it.
+func (o *Origin) DrawRest() {
+	if o.Recent != nil || !o.Options.Rest {
+		return
+	}
+	seed := chance.Seed(o.Seed)
+	o.Recent = seed.Rest(o.Clubs[0].Club)
+	maps.Copy(o.Recent, seed.Rest(o.Clubs[1].Club))
 }
 
 // clubs returns the clubs as the rules use them, visitors first.

@@ -39,6 +39,9 @@ type Options struct {
 	// Strength of the bot. 1: it relieves exhausted pitchers and only bunts. 2: it weighs the runs of the turn. 3:
 	// it looks ahead, by the chance to win. Missing in games of older versions: 3.
 	BotLevel int `json:"bot_level,omitzero" enum:"[1,2,3]" default:"3"`
+	// Pitchers have thrown on the days before a game that is of no league: drawn from the seed, shown as rest_days and
+	// fatigue. Missing in games of older versions: all have rested.
+	Rest bool `json:"rest,omitzero" default:"true"`
 	// The loudspeaker says whose turn it is: once for each decision, and not for the bot. Missing: false.
 	CallTurn bool `json:"call_turn,omitzero" default:"false"`
 }
@@ -76,7 +79,7 @@ const (
 func Defaults() Options {
 	return Options{
 		DH: true, Innings: 9, ExtraInnings: game.AutomaticRunner, Side: "home", Opponent: Open,
-		Announce: AnnounceScoring, Visibility: Listed, TurnSeconds: unset,
+		Announce: AnnounceScoring, Visibility: Listed, TurnSeconds: unset, Rest: true,
 	}
 }
 

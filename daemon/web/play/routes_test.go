@@ -49,7 +49,7 @@ func TestCreateGame_validation(t *testing.T) {
 	answer := anna.Ask("POST", "/api/games", `{`+teams+`}`, 201, &g)
 	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open",` +
 		`"turn_seconds":86400,"announce":"scoring","visibility":"listed","mercy":"off",` +
-		`"disengagements":"unlimited","bot_level":3}`
+		`"disengagements":"unlimited","bot_level":3,"rest":true}`
 	check.Equal(t, answer.Header.Get("Location"), "/api/games/"+g.ID, "Location")
 	check.That(t, string(g.Options) == defaults && g.Season == 3 && g.You == "home", "created %s", answer.Text)
 	for _, tt := range []struct{ members, want string }{

@@ -37,6 +37,7 @@ export function newGame({ update, go }) {
       side: "home",
       dh: true,
       extra_innings: "runner",
+      rest: true,
       disengagements: "unlimited",
       turn_seconds: /** @type {number | undefined} */ (undefined), // which depends on the opponent
       announce: "scoring",
@@ -199,7 +200,7 @@ export function newGame({ update, go }) {
                 <summary>${t("new.fine")}</summary>
                 <div class="two">
                   ${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
-                  ${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
+                  ${choice("rest", [true, false])}${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
                   ${choice("turn_seconds", [0, 30, 60, 120, 300, 86_400])}
                   ${choice("announce", ["scoring", "all", "off"])}
                   ${choice("call_turn", [false, true])}
