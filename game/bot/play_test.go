@@ -20,6 +20,7 @@ import (
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
+	"pressbox/game/stats"
 	"pressbox/game/teams"
 	"pressbox/packaging/check"
 )
@@ -652,4 +653,29 @@ func TestSubstitutionValue_freshPitcher(t *testing.T) {
 	in.Side = game.Away
 	v, err := m.SubstitutionValue(s, g.Progress, in)
 	check.That(t, err != nil, "another club's pitcher: %+v", v)
+}
+
+// After 500 games of the three levels against each other, with all clubs, the ladder has them in order. They are about
+// 30 apart and the errors 19, so that other dice would have five samples of six in order.
+func TestAll_levelsOnLadder(t *testing.T) {
+	t.Parallel()
+	all := fixtures(t, true)
+	var ladder stats.Ladder
+	pairs := [][2]bot.Level{{1, 2}, {2, 1}, {2, 3}, {3, 2}, {3, 1}, {1, 3}}
+	for n := range 500 { // each with the same clubs and dice from both sides
+		p := *all[n/2%len(all)]
+		p.Levels = pairs[n%len(pairs)]
+		g := p.Start(t, uint64(n/2), game.Options{}, [2]bool{true, true})
+		g.Finish()
+		m := stats.ManagedGame{Score: g.State.Score, Innings: 9}
+		for side := range m.Managers {
+			m.Managers[side] = stats.Manager{Bot: true, Level: int(p.Levels[side])}
+			m.Clubs[side] = p.Clubs[side].ID
+		}
+		ladder.Add(m)
+	}
+	for i, r := range ladder.Managers() {
+		t.Logf("level %d: %d ± %d", r.Manager.Level, r.Rating, r.Error)
+		check.Equal(t, r.Manager.Level, 3-i, "level")
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"pressbox/game"
@@ -19,7 +21,8 @@ import (
 
 var (
 	policyGames = flag.Int("policies.games", 4000, "games of each policy in BenchmarkPolicies")
-	policyName  = flag.String("policies.only", "", "the only policy that BenchmarkPolicies plays")
+	policyName  = flag.String("policies.only", "", "a part of the names of the cells that BenchmarkPolicies plays")
+	policyAll   = flag.Bool("policies.all", false, "BenchmarkPolicies plays all cells")
 )
 
 // A policy is a habit: a manager who decides as the bot does, apart from it.
@@ -62,6 +65,9 @@ func (h *habit) Defense(turn *bot.Turn) chance.Defense {
 func (h *habit) Substitutions(s *game.State, progress chance.Progress) []game.Substitution {
 	if h.relieve != nil && s.Fielding() == h.side && progress.Pitches == (chance.Pitches{}) {
 		if subs := h.relieve(h, s, progress); subs != nil {
+			if len(subs) == 0 {
+				return nil
+			}
 			if _, err := s.Substitute(subs...); err == nil {
 				return subs
 			}
@@ -169,6 +175,32 @@ func (h *habit) bestArm(s *game.State, progress chance.Progress, faced int, star
 	return []game.Substitution{{Side: h.side, Player: best, Slot: slot, Position: game.Pitcher}}
 }
 
+// changing brings in the best relief pitcher after each three batters.
+func changing(h *habit, s *game.State, progress chance.Progress) []game.Substitution {
+	return h.bestArm(s, progress, 3, false)
+}
+
+// stays keeps the pitcher.
+func stays(h *habit, s *game.State, progress chance.Progress) []game.Substitution {
+	usual := h.Manager.Substitutions(s, progress)
+	if len(usual) == 1 && usual[0].Position == game.Pitcher && s.Teams[h.side].Pitcher != "" {
+		return []game.Substitution{}
+	}
+	return usual
+}
+
+// fields calls a defense while a condition holds.
+func fields(d chance.Defense, when func(s *game.State) bool) func(*habit, *game.State, chance.Progress) (
+	chance.Defense, bool) {
+	return func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) { return d, when(s) }
+}
+
+// calls makes a call of the offense while a condition holds.
+func calls(o chance.Offense, when func(s *game.State) bool) func(*habit, *game.State, chance.Progress) (
+	chance.Offense, bool) {
+	return func(_ *habit, s *game.State, _ chance.Progress) (chance.Offense, bool) { return o, when(s) }
+}
+
 // policies returns the habits that won against an older bot, and others.
 func policies() []policy {
 	return []policy{
@@ -191,6 +223,25 @@ func policies() []policy {
 				return chance.Defense{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
 			},
 		},
+		{name: "changes each three batters", relieve: changing},
+		{name: "changes, steals and throws", relieve: changing, offense: stealsByOdds, defense: throwsOver},
+		{name: "starter stays", relieve: stays},
+		{name: "runs at once", offense: calls(chance.StealSecond, func(s *game.State) bool { return true })},
+		{name: "sacrifices early", offense: calls(chance.Sacrifice, func(s *game.State) bool { return s.Outs == 0 })},
+		{name: "takes with the bases full", offense: calls(chance.Take,
+			func(s *game.State) bool { return on(s, 1) && on(s, 2) && on(s, 3) })},
+		{name: "infield in", defense: fields(chance.Defense{Infield: chance.InfieldIn},
+			func(s *game.State) bool { return on(s, 3) && s.Outs < 2 })},
+		{name: "double-play depth", defense: fields(chance.Defense{Infield: chance.DoublePlayDepth},
+			func(s *game.State) bool { return on(s, 1) && s.Outs < 2 })},
+		{name: "lines late", defense: fields(chance.Defense{GuardLines: true},
+			func(s *game.State) bool { return s.Inning >= s.Options.ScheduledInnings()-1 })},
+		{name: "pitches around with first open", defense: fields(chance.Defense{Pitch: chance.PitchAround},
+			func(s *game.State) bool { return !on(s, 1) && (on(s, 2) || on(s, 3)) })},
+		{name: "pitch-outs", defense: fields(chance.Defense{Pitch: chance.PitchOut},
+			func(s *game.State) bool { return on(s, 1) && !on(s, 2) })},
+		{name: "shallow", defense: fields(chance.Defense{Outfield: chance.Shallow},
+			func(s *game.State) bool { return on(s, 2) })},
 		{
 			name: "deep and behind the runner",
 			defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
@@ -222,31 +273,87 @@ func playSeries(tb testing.TB, p *bottest.Pairing, n int, side game.Side, with p
 	return won
 }
 
-// contend plays games of a policy against the bot, each series from both sides.
-func contend(tb testing.TB, games int, dh bool, with policy) *contest {
+// A setting is the kind of games in which a policy is tried.
+type setting struct {
+	innings int
+	single  bool // with a day before that is drawn, instead of ten games in a row
+	dh      bool
+}
+
+func (k setting) String() string {
+	return fmt.Sprintf("%d innings, %s, %s", k.innings, map[bool]string{true: "single", false: "series"}[k.single],
+		map[bool]string{true: "DH", false: "no DH"}[k.dh])
+}
+
+// settings returns all of them: short games are single ones.
+func settings() (all []setting) {
+	for _, dh := range []bool{true, false} {
+		all = append(all, setting{9, false, dh}, setting{9, true, dh}, setting{3, true, dh})
+	}
+	return all
+}
+
+// playSingle plays one game with rest that is drawn, and returns 1 if the manager with the policy wins.
+func (k setting) playSingle(tb testing.TB, p *bottest.Pairing, n int, side game.Side, with policy) (won float64) {
 	tb.Helper()
-	all := fixtures(tb, dh)
+	var seed chance.Seed
+	binary.BigEndian.PutUint64(seed[:], uint64(n))
+	today := *p
+	today.Recent = seed.Rest(p.Clubs[0])
+	maps.Copy(today.Recent, seed.Rest(p.Clubs[1]))
+	for i, c := range p.Clubs {
+		today.Lineups[i] = check.Must(bot.SuggestLineup(c, p.Ratings, today.Recent, k.dh))(tb)
+	}
+	g := today.Start(tb, uint64(n), game.Options{Innings: k.innings}, [2]bool{true, true})
+	g.Managers[side] = &habit{g.Bot(side), with, side, g, p.Clubs[side]}
+	g.Finish()
+	if winner, ok := g.State.Winner(); ok && winner == side {
+		return 1
+	}
+	return 0
+}
+
+// contend plays games of a policy against the bot, each game or series from both sides.
+func contend(tb testing.TB, games int, k setting, with policy) *contest {
+	tb.Helper()
+	all, each := fixtures(tb, k.dh), seriesGames
+	if k.single {
+		each = 1
+	}
 	c := &contest{}
-	for n := range games / (2 * seriesGames) {
-		c.add(2*seriesGames,
-			playSeries(tb, all[n%len(all)], n, game.Away, with)+playSeries(tb, all[n%len(all)], n, game.Home, with))
+	for n := range games / (2 * each) {
+		won := 0.0
+		for _, side := range game.Sides() {
+			if k.single {
+				won += k.playSingle(tb, all[n%len(all)], n, side, with)
+			} else {
+				won += playSeries(tb, all[n%len(all)], n, side, with)
+			}
+		}
+		c.add(2*each, won)
 	}
 	return c
 }
 
-// BenchmarkPolicies plays each policy against the best level of the bot, which is the default. None wins more than
-// .505.
+// strongest holds the cells that came closest to winning when all were played.
+func strongest() []string { return nil }
+
+// BenchmarkPolicies plays policies against the best level of the bot, which is the default: the strongest cells, or
+// with -policies.all all of them. None wins more than .505.
 func BenchmarkPolicies(b *testing.B) {
 	for b.Loop() {
 		most := 0.0
-		for _, p := range policies() {
-			if *policyName != "" && *policyName != p.name {
-				continue
+		for _, k := range settings() {
+			for _, p := range policies() {
+				cell := k.String() + ": " + p.name
+				if !*policyAll && !slices.Contains(strongest(), cell) || !strings.Contains(cell, *policyName) {
+					continue
+				}
+				c := contend(b, *policyGames, k, p)
+				fmt.Fprintf(os.Stdout, "%-60s won %.4f of %d games, want at most .505; standard error %.4f\n",
+					cell, c.share(), c.games, c.err())
+				most = max(most, c.share()-2*c.err())
 			}
-			c := contend(b, *policyGames, true, p)
-			fmt.Fprintf(os.Stdout, "%-28s won %.4f of %d games, want at most .505; standard error %.4f\n",
-				p.name, c.share(), c.games, c.err())
-			most = max(most, c.share()-2*c.err())
 		}
 		b.ReportMetric(most, "won-2se")
 	}

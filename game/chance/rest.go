@@ -33,11 +33,11 @@ func (s *Seed) Rest(c game.Club) RecentWork {
 			relievers = append(relievers, p.ID)
 		}
 	}
-	turn := int(s.rest(string(c.ID))[0] * float64(len(starters)))
+	turn := int(s.rest(c.ID)[0] * float64(len(starters)))
 	for i, id := range starters {
 		if ago := (turn - i + len(starters)) % len(starters); ago > 0 && ago <= RecentDays {
 			var days [RecentDays]int
-			days[ago-1] = starterPitches + int(startsSpread*s.rest(string(id))[0])
+			days[ago-1] = starterPitches + int(startsSpread*s.rest(string(id))[0]) //nolint:gosec // 1 to RecentDays
 			work[id] = days
 		}
 	}

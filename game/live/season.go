@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,10 +90,14 @@ func (g *Games) Managers(season int) []stats.ManagerRecord {
 		if !s.Listed() {
 			continue
 		}
-		r := stats.ManagedGame{Score: s.Standing()}
+		r := stats.ManagedGame{Score: s.Standing(), Innings: s.Options.Innings, Unrated: s.EndedEarly()}
 		for side := range s.Seats {
 			of := &s.Seats[side]
 			r.Managers[side] = stats.Manager{ID: of.Manager.ID, Name: of.Manager.Name, Bot: of.Bot}
+			if of.Bot {
+				r.Managers[side].Level = cmp.Or(s.Options.BotLevel, protocol.MaxBotLevel)
+			}
+			r.Clubs[side] = fmt.Sprint(s.Season, " ", of.Team.ID)
 		}
 		ladder.Add(r)
 	}

@@ -144,6 +144,11 @@ func (s *Summary) Standing() [2]int {
 	return [2]int{9, 0}
 }
 
+// EndedEarly reports whether the match was given up before the third inning, so that it does not show who is better.
+func (s *Summary) EndedEarly() bool {
+	return (s.Result.How == "conceded" || s.Result.How == "forfeit") && s.Scoreboard.Inning < 3
+}
+
 // Game returns the match as viewer sees it in a list.
 func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{

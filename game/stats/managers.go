@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 )
 
-// A Manager is a person, or the bot.
+// A Manager is a person, or a level of the bot.
 type Manager struct {
-	ID   string `json:"id,omitempty"` // of the account; missing for the bot
-	Name string `json:"name,omitempty"`
-	Bot  bool   `json:"bot,omitempty"`
+	ID    string `json:"id,omitempty"` // of the account; missing for the bot
+	Name  string `json:"name,omitempty"`
+	Bot   bool   `json:"bot,omitempty"`
+	Level int    `json:"level,omitempty" minimum:"1" maximum:"3"` // of the bot
 }
 
 func (m Manager) key() string {
 	if m.Bot {
-		return "bot"
+		return "bot " + strconv.Itoa(m.Level)
 	}
 	return "account " + m.ID
 }
@@ -24,6 +26,9 @@ func (m Manager) key() string {
 type ManagedGame struct {
 	Managers [2]Manager // away, home
 	Score    [2]int     // as it counts in the standings
+	Clubs    [2]string  // with their seasons
+	Innings  int        // scheduled
+	Unrated  bool       // it ended too early to say who is the better manager
 }
 
 // A ManagerRecord is a manager's row in the ladder.
@@ -31,11 +36,14 @@ type ManagerRecord struct {
 	Manager Manager `json:"manager"`
 	Games   int     `json:"g"`
 	Record
-	WinPercentage *float64       `json:"pct"`       // wins of the games not tied; null: no wins or losses
-	Rating        int            `json:"rating"`    // 1500 at first; who is 200 higher wins three games of four
-	Opponents     []HeadToHead   `json:"opponents"` // by games, most first
-	exact         float64        // the rating
-	against       map[string]int // indexes of Opponents
+	WinPercentage *float64 `json:"pct"` // wins of the games not tied; null: no wins or losses
+	// 1500 at first; who is 200 higher wins three games of four, with equal clubs and nine innings.
+	Rating    int            `json:"rating"`
+	Rated     int            `json:"rated"`                    // games that the rating counts
+	Error     int            `json:"rating_error" minimum:"0"` // standard error of the rating
+	Opponents []HeadToHead   `json:"opponents"`                // by games, most first
+	exact     float64        // the rating
+	against   map[string]int // indexes of Opponents
 }
 
 // HeadToHead is a manager's record against another.
@@ -45,15 +53,10 @@ type HeadToHead struct {
 }
 
 // A Ladder ranks managers by the games that they finished. The zero value is empty.
-type Ladder struct{ rows map[string]*ManagerRecord }
-
-// Constants of the rating (Elo, The Rating of Chessplayers, 1978): a difference of 400 is odds of ten to one; a
-// game moves the rating by at most 24, as a game of baseball depends much on chance.
-const (
-	firstRating  = 1500
-	ratingScale  = 400
-	ratingFactor = 24
-)
+type Ladder struct {
+	rows  map[string]*ManagerRecord
+	rated []ManagedGame
+}
 
 // Add adds a game; games are added in the order in which they ended. A game of a manager against themselves does
 // not count.
@@ -62,21 +65,67 @@ func (l *Ladder) Add(g ManagedGame) {
 		return
 	}
 	rows := [2]*ManagerRecord{l.row(g.Managers[0]), l.row(g.Managers[1])}
-	won := .5
 	result := [2]byte{'T', 'T'}
 	switch {
 	case g.Score[0] > g.Score[1]:
-		won, result = 1, [2]byte{'W', 'L'}
+		result = [2]byte{'W', 'L'}
 	case g.Score[0] < g.Score[1]:
-		won, result = 0, [2]byte{'L', 'W'}
+		result = [2]byte{'L', 'W'}
 	}
-	expected := 1 / (1 + math.Pow(10, (rows[1].exact-rows[0].exact)/ratingScale))
-	rows[0].exact += ratingFactor * (won - expected)
-	rows[1].exact -= ratingFactor * (won - expected)
 	for i, r := range rows {
 		r.Games++
 		r.add(result[i])
 		r.opponent(g.Managers[1-i]).add(result[i])
+	}
+	if !g.Unrated {
+		l.rated = append(l.rated, g)
+	}
+}
+
+// rate sets the ratings of all rows.
+func (l *Ladder) rate() {
+	var f fit
+	atHome, managers, clubs, met := f.newTerm(home, priorHome), map[string]int{}, map[string]int{}, map[[2]string]int{}
+	find := func(of map[string]int, key string, deviation float64) int {
+		at, known := of[key]
+		if !known {
+			at = f.newTerm(0, deviation)
+			of[key] = at
+		}
+		return at
+	}
+	for i := range l.rated {
+		g := &l.rated[i]
+		var sides [2][]int
+		var pair [2]string
+		for side, m := range g.Managers {
+			pair[side] = m.key()
+			sides[side] = []int{
+				find(managers, m.key(), priorManager), find(clubs, g.Clubs[side], priorClub),
+			}
+		}
+		if pair[0] > pair[1] {
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+		if met[pair]++; g.Managers[0].Bot && g.Managers[1].Bot {
+			met[pair] = 0 // they do not arrange games
+		}
+		won := .5
+		if g.Score[0] != g.Score[1] {
+			won = 0
+			if g.Score[1] > g.Score[0] {
+				won = 1
+			}
+		}
+		f.add(append(sides[1], atHome), sides[0], won, g.Innings, fewRepeats/float64(max(met[pair], fewRepeats)))
+	}
+	f.solve()
+	for key, r := range l.rows {
+		r.exact, r.Rated, r.Error = firstRating, 0, int(priorManager)
+		if at, ok := managers[key]; ok {
+			t := f.terms[at]
+			r.exact, r.Rated, r.Error = firstRating+t.value, len(t.of), int(math.Round(1/math.Sqrt(t.information)))
+		}
 	}
 }
 
@@ -86,7 +135,7 @@ func (l *Ladder) row(m Manager) *ManagerRecord {
 	}
 	r := l.rows[m.key()]
 	if r == nil {
-		r = &ManagerRecord{exact: firstRating, against: map[string]int{}}
+		r = &ManagerRecord{against: map[string]int{}}
 		l.rows[m.key()] = r
 	}
 	r.Manager = m // with the latest name
@@ -106,6 +155,7 @@ func (r *ManagerRecord) opponent(m Manager) *Record {
 
 // Managers returns the rows by rating, the highest first; opponents by games.
 func (l *Ladder) Managers() []ManagerRecord {
+	l.rate()
 	all := make([]ManagerRecord, 0, len(l.rows))
 	for _, r := range l.rows {
 		row := *r

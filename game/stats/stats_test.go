@@ -1,11 +1,14 @@
 package stats_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -221,27 +224,31 @@ func same(t *testing.T, season, line reflect.Value) {
 	}
 }
 
+// rated returns a game of nine innings between clubs of one strength.
+func rated(away, home stats.Manager, score [2]int) stats.ManagedGame {
+	return stats.ManagedGame{
+		Managers: [2]stats.Manager{away, home}, Score: score, Clubs: [2]string{"A", "A"}, Innings: 9,
+	}
+}
+
 // Managers are ranked by rating; each has the record against each other; games against oneself do not count.
 func TestLadder(t *testing.T) {
 	t.Parallel()
 	anna, ben, bot := stats.Manager{ID: "1", Name: "Anna"}, stats.Manager{ID: "2", Name: "Ben"},
-		stats.Manager{Bot: true}
+		stats.Manager{Bot: true, Level: 2}
 	var l stats.Ladder
 	for _, g := range []stats.ManagedGame{
-		{[2]stats.Manager{anna, ben}, [2]int{5, 3}},
-		{[2]stats.Manager{ben, anna}, [2]int{0, 9}},
-		{[2]stats.Manager{ben, bot}, [2]int{2, 1}},
-		{[2]stats.Manager{anna, bot}, [2]int{2, 2}},
-		{[2]stats.Manager{anna, anna}, [2]int{7, 1}},
+		rated(anna, ben, [2]int{5, 3}), rated(ben, anna, [2]int{0, 9}), rated(ben, bot, [2]int{2, 1}),
+		rated(anna, bot, [2]int{2, 2}), rated(anna, anna, [2]int{7, 1}),
 	} {
 		l.Add(g)
 	}
 	rows := l.Managers()
 	check.Require(t, len(rows) == 3 && rows[0].Manager == anna && (rows[1].Manager == bot || rows[1].Manager == ben),
 		"ladder: %+v", rows)
-	if r := rows[0]; r.Games != 3 || r.Wins != 2 || r.Ties != 1 || r.Rating <= 1500 || *r.WinPercentage != 1 ||
-		len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben || r.Opponents[0].Wins != 2 ||
-		r.Opponents[1].Ties != 1 {
+	if r := rows[0]; r.Games != 3 || r.Rated != 3 || r.Wins != 2 || r.Ties != 1 || r.Rating <= 1500 ||
+		*r.WinPercentage != 1 || len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben ||
+		r.Opponents[0].Wins != 2 || r.Opponents[1].Ties != 1 || r.Error <= 50 || r.Error >= 120 {
 		t.Errorf("Anna: %+v", r)
 	}
 	sum := 0
@@ -251,26 +258,146 @@ func TestLadder(t *testing.T) {
 	check.That(t, sum >= 4499 && sum <= 4501, "the ratings add up to %d, want 4500", sum)
 }
 
-// A win over an equal moves the rating by 12; who is 400 higher is expected to win ten of eleven.
-func TestLadder_rating(t *testing.T) {
+// What would raise a rating without better decisions: games that are given up at once, the same opponent again and
+// again, the stronger club at home.
+func TestLadder_farming(t *testing.T) {
 	t.Parallel()
-	a, b := stats.Manager{ID: "a"}, stats.Manager{ID: "b"}
+	anna, ben := stats.Manager{ID: "1"}, stats.Manager{ID: "2"}
 	var l stats.Ladder
-	l.Add(stats.ManagedGame{[2]stats.Manager{a, b}, [2]int{1, 0}})
-	r := l.Managers()
-	check.That(t, r[0].Rating == 1512 && r[1].Rating == 1488, "after one game: %d and %d", r[0].Rating, r[1].Rating)
-	for range 2000 { // a wins ten of eleven
-		for i := range 11 {
-			score := [2]int{1, 0}
-			if i == 5 {
-				score = [2]int{0, 1}
-			}
-			l.Add(stats.ManagedGame{[2]stats.Manager{a, b}, score})
+	for range 12 {
+		g := rated(ben, anna, [2]int{0, 9})
+		g.Unrated = true
+		l.Add(g)
+	}
+	for _, r := range l.Managers() {
+		check.That(t, r.Games == 12 && r.Rated == 0 && r.Rating == 1500, "after games that were given up: %+v", r)
+	}
+	gain := func(games int) int {
+		var l stats.Ladder
+		for range games {
+			l.Add(rated(ben, anna, [2]int{0, 9}))
 		}
+		return l.Managers()[0].Rating - 1500
 	}
-	if r := l.Managers(); r[0].Rating-r[1].Rating < 370 || r[0].Rating-r[1].Rating > 430 {
-		t.Errorf("after ten wins of eleven the difference is %d, want 400", r[0].Rating-r[1].Rating)
+	check.That(t, gain(100)-gain(10) < gain(10), "90 more games with one opponent gain %d, ten %d",
+		gain(100)-gain(10), gain(10))
+
+	var clubs stats.Ladder
+	for i := range 400 { // the strong club wins two of three, whoever manages it; Anna always does, Ben half the time
+		score := [2]int{0, 1}
+		if i%3 == 0 {
+			score = [2]int{1, 0}
+		}
+		other := stats.Manager{ID: fmt.Sprint("o", i%40)}
+		g := rated(other, []stats.Manager{anna, ben, other}[i%2], score)
+		g.Clubs = [2]string{"weak", "strong"}
+		if i%4 == 1 { // Ben with the weak club
+			g.Managers, g.Clubs, g.Score = [2]stats.Manager{ben, other}, [2]string{"weak", "strong"}, score
+		}
+		clubs.Add(g)
 	}
+	by := map[string]int{}
+	for _, r := range clubs.Managers() {
+		by[r.Manager.ID] = r.Rating
+	}
+	check.That(t, by["1"]-by["2"] < 25, "who always takes the strong club is rated %d, who does half the time %d",
+		by["1"], by["2"])
+}
+
+// spearman returns the rank correlation of two lists.
+func spearman(a, b []float64) float64 {
+	ranks := func(of []float64) []int {
+		order := make([]int, len(of))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(of[i], of[j]) })
+		at := make([]int, len(of))
+		for rank, i := range order {
+			at[i] = rank
+		}
+		return at
+	}
+	x, y, sum := ranks(a), ranks(b), 0.
+	for i := range x {
+		sum += float64((x[i] - y[i]) * (x[i] - y[i]))
+	}
+	n := float64(len(a))
+	return 1 - 6*sum/(n*(n*n-1))
+}
+
+// Of thirty managers with strengths of a deviation of 100 who choose clubs as people do, better ones more often the
+// better clubs, the ladder ranks well after 200 games each, and nearly as well as if it were told what the clubs are
+// worth.
+func TestLadder_ranksByStrength(t *testing.T) {
+	t.Parallel()
+	const people, games, clubs = 30, 200, 16
+	dice := rand.New(rand.NewPCG(1, 2))
+	sum, told := 0., 0.
+	const runs = 12
+	for range runs {
+		strength, club, managers := make([]float64, people+3), make([]float64, clubs), make([]stats.Manager, people+3)
+		for i := range strength {
+			strength[i], managers[i] = 100*dice.NormFloat64(), stats.Manager{ID: fmt.Sprint(i)}
+		}
+		for i := range 3 {
+			strength[people+i], managers[people+i] = float64(30*i), stats.Manager{Bot: true, Level: i + 1}
+		}
+		for i := range club {
+			club[i] = 45 * dice.NormFloat64()
+		}
+		choose := func(i int) int { // a club at random, or the better of two for who is strong
+			a, b := dice.IntN(clubs), dice.IntN(clubs)
+			if strength[i] > 0 && club[b] > club[a] {
+				return b
+			}
+			return a
+		}
+		var ladder, knowing stats.Ladder
+		for range people * games / 2 {
+			h, a := dice.IntN(people), dice.IntN(people+3)
+			if a == h {
+				continue
+			}
+			ch, ca, innings := choose(h), choose(a), []int{3, 9}[dice.IntN(2)]
+			g := stats.ManagedGame{
+				Managers: [2]stats.Manager{managers[a], managers[h]}, Innings: innings,
+				Clubs: [2]string{fmt.Sprint(ca), fmt.Sprint(ch)}, Score: [2]int{1, 0},
+			}
+			fair := g
+			fair.Clubs = [2]string{"A", "A"}
+			edge := strength[h] - strength[a] + 25
+			luck := dice.Float64()
+			wins := func(edge float64) bool {
+				return luck < 1/(1+math.Exp(-edge*math.Sqrt(float64(innings)/9)*math.Ln10/400))
+			}
+			if wins(edge + club[ch] - club[ca]) {
+				g.Score = [2]int{0, 1}
+			}
+			if wins(edge) { // the same game with equal clubs: what a rating that knows them would see
+				fair.Score = [2]int{0, 1}
+			} else {
+				fair.Score = [2]int{1, 0}
+			}
+			ladder.Add(g)
+			knowing.Add(fair)
+		}
+		rank := func(l *stats.Ladder) float64 {
+			by := map[string]float64{}
+			for _, r := range l.Managers() {
+				by[r.Manager.ID] = float64(r.Rating)
+			}
+			found := make([]float64, people)
+			for i := range found {
+				found[i] = by[fmt.Sprint(i)]
+			}
+			return spearman(found, strength[:people])
+		}
+		sum += rank(&ladder) / runs
+		told += rank(&knowing) / runs
+	}
+	t.Logf("rank correlation %.3f, knowing the clubs %.3f", sum, told)
+	check.That(t, sum >= .9 && sum >= told-.02, "rank correlation %.3f, knowing the clubs %.3f", sum, told)
 }
 
 // batted returns a game of A at B in which players of A batted; their lines are hits of at-bats.

@@ -239,11 +239,14 @@ func (h *handlers) recordRoutes() []web.Route {
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		get("/api/stats/managers", h.managers, web.Operation{
-			ID:          "getManagers",
-			Summary:     "Get the ladder of managers, each with the record against the others",
-			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
-			Params:      []string{"season"},
-			Responses:   answers("The managers by rating.", managersReply{}),
+			ID:      "getManagers",
+			Summary: "Get the ladder of managers, each with the record against the others",
+			Description: "Listed games of all seasons, or of one. The rating is on Elo's scale: 1500 at first. The " +
+				"strength of the clubs and the home side is taken out, the levels of the bot are managers of their " +
+				"own, games between the same two count less from the eleventh on, and games that were given up " +
+				"before the third inning do not count.",
+			Params:    []string{"season"},
+			Responses: answers("The managers by rating.", managersReply{}),
 		}),
 	}
 }

@@ -222,7 +222,10 @@ export function players({ update, query }) {
 }
 
 /** @param {Api["LadderManager"]} m */
-const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
+const nameOf = (m) =>
+  m.bot
+    ? `${t("new.opponent.bot")} (${label("new.bot_level", String(m.level))})`
+    : m.name || t("managers.former");
 
 /** @type {Page} */
 export function managers({ update }) {
@@ -246,7 +249,7 @@ export function managers({ update }) {
                 (r) =>
                   html`<tr>
                     <th scope="row">${nameOf(r.manager)}</th>
-                    ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
+                    ${cells([r.g, r.w, r.l, r.t, rate(r.pct), `${r.rating} ± ${r.rating_error}`])}
                     <td>
                       ${r.opponents.map((o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `)}
                     </td>

@@ -1161,7 +1161,9 @@ const texts = {
   "managers.manager": "Manager",
   "managers.rating": "Wertung",
   "managers.rating.text":
-    "Eine Wertung beginnt bei 1500. Ein Sieg zählt mehr, je höher der Gegner steht. Private Spiele zählen nicht.",
+    "Am Anfang 1500. Wer 200 mehr hat, gewinnt mit gleich starken Clubs drei von vier Spielen über neun Innings: Was " +
+    "Clubs und das Heimrecht wert sind, ist herausgerechnet. Die Stufen des Bots sind eigene Manager. Spiele gegen " +
+    "denselben Gegner zählen ab dem elften weniger, und Spiele, die vor dem dritten Inning aufgegeben wurden, nicht.",
   "managers.against": "Gegen",
   "managers.former": "Früherer Manager",
   "leaders.title": "Bestenliste",
