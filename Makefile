@@ -199,6 +199,9 @@ generate: ## generate documents, schemas and tables from the code
 bench: parts build .build/snapserver .build/snapclient .build/piper ## the benchmarks, with ratios against a limit or a peer
 	@packaging/bench
 
+bench-policies: parts ## every habit against the bot, in all settings: hours
+	go test ./game/bot -run '^$$' -bench BenchmarkPolicies -benchtime 1x -timeout 0 -policies.all
+
 fuzz: parts ## every fuzz target for FUZZTIME
 	@packaging/fuzz $(FUZZTIME)
 

@@ -27,7 +27,7 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	tired, work := m.sim.Fatigue(s, progress), progress.Workloads[m.side]
 	done := work.Pitches >= maxPitches && work.Pitcher == team.Pitcher
 	spent := tired >= m.patience(s)
-	matched := m.level > Beginner && team.Relieved && tired >= .6
+	matched := m.level > Beginner && (team.Relieved && tired >= .6 || m.spendsArms(s))
 	if !done && !spent && !matched {
 		return nil
 	}
@@ -48,6 +48,15 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 		return nil
 	}
 	return []game.Substitution{{Side: m.side, Player: next, Slot: pitcherSlot(team), Position: game.Pitcher}}
+}
+
+// shortGame is the largest number of scheduled innings in which an Expert changes pitchers by the next batters: the
+// arms suffice, and real managers, who are as the bot is in longer games, do not play so few.
+const shortGame = 5
+
+// spendsArms reports whether pitchers are changed before they tire.
+func (m *Manager) spendsArms(s *game.State) bool {
+	return m.level == Expert && s.Options.ScheduledInnings() <= shortGame
 }
 
 // changeLoss returns the runs per plate appearance that the next pitcher may be worse than a tired one: relief pitchers
@@ -156,7 +165,7 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 	switch {
 	case m.level == Beginner:
 		return pen[last]
-	case m.level == Expert && lead > 0 && lead <= 5:
+	case m.level == Expert && lead > 0 && lead <= 5, m.spendsArms(s):
 		return pen[0]
 	case m.level == Expert && lead >= -3 && lead <= 0:
 		return pen[min(2, last)]

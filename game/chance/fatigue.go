@@ -73,7 +73,7 @@ func (w RecentWork) RestDays(id game.PlayerID) int {
 // runs, and with the opposite sign of strikeouts (estimates, apart from the times through the order).
 const (
 	tiredEffect     = .10 // of a Tiredness of 1
-	shortRestRelief = 1.5 // times as much for a starter who comes in as a relief pitcher
+	shortRestRelief = 4   // times as much for a starter who comes in as a relief pitcher
 	betweenStarts   = .5  // Tiredness of such a starter if the RecentWork is nil
 	tiredStamina    = .4  // share of the stamina that a Tiredness of 1 takes
 	firstBatter     = .03 // the first batter of a relief pitcher
