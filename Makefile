@@ -33,7 +33,7 @@ UNRACED = ^TestScripts$$|^TestServe_dumpOnSIGQUIT$$
 # Packages with tests of "make test-all". The longest is first.
 ALL   = ./daemon/pagetest $$(git grep -l '^func TestAll_' -- '*_test.go' ':!daemon/soundtest' | xargs -n 1 dirname | sed 's|^|./|')
 
-.PHONY: run build test test-all test-short vendor types check bench fuzz test-crash deb repo oci image image-same release \
+.PHONY: run build test test-all test-short vendor types check bench bench-policies fuzz test-crash deb repo oci image image-same release \
 	test-homeassistant test-package test-image generate fmt lint tools parts parts-all voices clean
 
 run: build ## start the server on port 8888, with everything it needs

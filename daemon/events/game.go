@@ -38,7 +38,7 @@ func gameEvents(all protocol.Entries, m *protocol.Message) []gameEvent {
 		if before == nil || eventOf(before) != e {
 			return []gameEvent{e}
 		}
-	case *protocol.LiveScore, *protocol.Event: // an entry follows
+	case *protocol.LiveScore, *protocol.Event, *protocol.Reaction: // an entry follows, or nothing is saved
 	default: // it was cancelled
 		if g := all[m.Game]; g != nil {
 			delete(all, m.Game)

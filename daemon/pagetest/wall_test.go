@@ -299,6 +299,20 @@ func TestWall_urgent(t *testing.T) {
 	b.await(`!$(".alarm") && $(".wall-join")`)
 }
 
+// A manager's reaction stands beside the name for four seconds.
+func TestWall_reaction(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	b.send(score("g1", "Millers", 3, "A single."))
+	b.shows(".wall-game")
+	b.send(wallEvent{"reaction", map[string]string{"id": "g1", "side": "home", "name": "clap"}})
+	b.says(".wall-game tr:last-child small", "👏")
+	check.That(t, !b.is(`$(".wall-game tbody tr").innerText.includes("👏")`), "the reaction is beside both")
+	b.is(`globalThis.at = (globalThis.at ?? began) + 4000`)
+	b.send(score("g1", "Millers", 3, "A double."))
+	b.await(`!$(".wall-game").innerText.includes("👏")`)
+}
+
 // When nothing is played the display has the time and the next announcement that will be heard.
 func TestWall_planned(t *testing.T) {
 	t.Parallel()

@@ -173,7 +173,13 @@ func (g *Games) React(ctx context.Context, who protocol.Person, id string, name 
 		return protocol.Refuse(protocol.RateLimited, "one reaction a second, and %d an hour", maxReactions)
 	}
 	m.reactions[sides[0]] = append(recent, at)
-	m.publish(&protocol.Message{Type: "reaction", Game: id, Data: &protocol.Reaction{Name: name, Side: sides[0]}})
+	msg := &protocol.Message{Type: "reaction", Game: id, Data: &protocol.Reaction{Name: name, Side: sides[0]}}
+	m.publish(msg)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.summaries[id]; s != nil && s.Listed() {
+		g.publishToLobby(msg)
+	}
 	return nil
 }
 

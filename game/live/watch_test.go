@@ -102,13 +102,17 @@ func TestWatch_called(t *testing.T) {
 func TestReact(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, c := r.watch(ann, 0), r.watch(carl, 0)
+		a, c, lobby := r.watch(ann, 0), r.watch(carl, 0), &watcher{}
+		_, leave := r.WatchLobby(lobby.send)
+		defer leave()
 		before := r.get(ann).Revision
 		react := func(who protocol.Person) error { return r.React(r.Context(), who, r.id, "clap") }
 		r.wantCode("a spectator's reaction", react(carl), protocol.Forbidden)
 		for n := range 30 {
 			check.NoError(r, react(ann))
-			check.That(r, len(a.received("reaction")) == n+1 && len(c.received("reaction")) == n+1, "after %d", n+1)
+			for _, w := range []*watcher{a, c, lobby} {
+				check.Equal(r, len(w.received("reaction")), n+1, "reactions received")
+			}
 			pass(999 * time.Millisecond)
 			r.wantCode("another within a second", react(ann), protocol.RateLimited)
 			pass(time.Millisecond)

@@ -53,7 +53,7 @@ func (all games) events(m *protocol.Message) []gameEvent {
 		return []gameEvent{e}
 	case *protocol.Game:
 		return all.compare(data)
-	case *protocol.LiveScore: // for displays
+	case *protocol.LiveScore, *protocol.Reaction: // for displays
 	default: // cancelled
 		delete(all.Entries, m.Game)
 	}

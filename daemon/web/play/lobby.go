@@ -151,7 +151,7 @@ func (s *lobbyStream) receive(m *protocol.Message) error {
 		}
 		s.changed[d.ID] = d
 		return nil
-	case *protocol.Event, *protocol.LiveScore, *protocol.Turn:
+	case *protocol.Event, *protocol.LiveScore, *protocol.Turn, *protocol.Reaction:
 		return nil
 	default:
 		delete(s.changed, m.Game)

@@ -2,13 +2,19 @@
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
-import { t, label, language, ordinal, store, stored, playerName, gradesOf, valued, submitted } from "./ui.js";
+import { t, label, language, ordinal, store, stored, playerName, gradesOf, restOf, tiredness, valued, submitted } from "./ui.js";
 
 /** @typedef {import("./play.js").Match} Match */
 
 /** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
 const substitute = (c, match) =>
-  [nameOf(c, match), gain(c), c.coach ? t("term.coach") : ""].filter(Boolean).join(" · ");
+  [nameOf(c, match), gain(c), ...armOf(c, match), c.coach ? t("term.coach") : ""].filter(Boolean).join(" · ");
+/** Returns the hand and the rest of a pitcher who would come in. @param {Choice} c @param {Match} match */
+function armOf(c, match) {
+  const [sub] = subsOf(c);
+  const p = sub.position === "P" ? match.book?.players.get(sub.player_id) : undefined;
+  return p ? [label("throws", p.throws), t(tiredness(p.fatigue)), restOf(p)] : [];
+}
 /** @param {Choice} c */
 const ends = (c) => ["concede", "end", "claim"].includes(String(c.action.a));
 /** @param {Choice} c */
@@ -132,6 +138,7 @@ export class Dugout {
       const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
       kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
     }
+    kinds.get("P")?.sort((a, b) => (b.runs ?? 0) - (a.runs ?? 0));
     const pick = (/** @type {"change" | "double"} */ which) =>
       valued((value) => {
         this[which] = value;

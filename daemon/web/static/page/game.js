@@ -2,16 +2,10 @@
 import { html, nothing, noChange } from "./lit-html.js";
 import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, requests, imported, Problem, managerOf,
-  element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped, clubStyle,
+  element, guarded, loading, store, stored, sides, problemText, language, inningName, linkState, isTyped, clubStyle,
 } from "./ui.js";
+import { reactionShown, reactions } from "./reactions.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
-
-const reactionShown = 4e3; // milliseconds
-
-/** What managers show each other. @type {Record<Api["Reaction"]["name"], string>} */
-const reactions = {
-  clap: "👏", cheer: "🎉", groan: "😩", laugh: "😄", wow: "😮", hat: "🧢", ball: "⚾", heart: "❤️",
-};
 
 /** @type {Page} */
 export function game({ params, update, go }) {
@@ -223,6 +217,7 @@ class Match {
         this.setClock(frame.d);
         break;
       case "reaction":
+        if (stored("reactions", "on") === "off") return;
         this.reaction = /** @type {Api["Reaction"]} */ (frame.d);
         clearTimeout(this.reacting);
         this.reacting = window.setTimeout(() => {
@@ -494,6 +489,7 @@ class Match {
   /** The buttons by which two people react. @param {Game} game */
   reactionButtons(game) {
     if (!game.you || game.you === "both" || sides.some((side) => game[side].bot)) return nothing;
+    if (stored("reactions", "on") === "off") return nothing;
     return html`<span class="reactions" role="group" aria-label=${t("reaction.title")}>
       ${Object.entries(reactions).map(
         ([name, picture]) =>
@@ -525,7 +521,7 @@ class Match {
     ); // managers are watchers as well
     const { stage } = this;
     return this.linkPanel(
-      [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds],
+      [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds, stored("reactions", "on")],
       () =>
         html`${linkState(this.link)}
           ${sides.map((side) => {
@@ -546,6 +542,16 @@ class Match {
                 ${t("game.sounds")}
               </button>`
             : nothing}
+          <button
+            class="sounds"
+            aria-pressed=${stored("reactions", "on") === "on"}
+            @click=${() => {
+              store("reactions", stored("reactions", "on") === "on" ? "off" : "on");
+              this.update();
+            }}
+          >
+            ${t("game.reactions")}
+          </button>
           ${this.game ? this.reactionButtons(this.game) : nothing}`,
     );
   }

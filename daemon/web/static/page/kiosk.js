@@ -7,6 +7,7 @@ import {
   t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
   figure, innings, unbroken, cells, columns, language, when,
 } from "./ui.js";
+import { reactionShown, reactions } from "./reactions.js";
 import { openStream } from "./streams.js";
 
 // All in milliseconds.
@@ -58,6 +59,7 @@ class Wall {
     /** @type {Schedule[]} */ this.schedules = [];
     /** @type {Map<string, Alarm>} */ this.alarms = new Map();
     /** @type {Score | null} */ this.final = null;
+    /** @type {Map<string, { name: Api["Reaction"]["name"], until: number }>} */ this.reactions = new Map(); // by game, side
     /** @type {Season | null} */ this.season = null;
     /** @type {{ active: boolean, until?: string, reason?: string } | null} */ this.quiet = null;
     /** @type {{ ssid: string, code: string } | null} */ this.wifi = null;
@@ -74,6 +76,7 @@ class Wall {
     final: (s) => {
       this.final = s;
     },
+    reaction: ({ id, side, name }) => this.reactions.set(`${id} ${side}`, { name, until: Date.now() + reactionShown }),
     gone: ({ id }) => {
       this.pending.delete(id);
       this.scores.delete(id);
@@ -109,6 +112,12 @@ class Wall {
     if (a.urgent && a.status === "playing") this.alarms.set(a.id, { of: a, until: Infinity });
     else if (shown) shown.until = Math.min(shown.until, now + alarmed);
     for (const [id, { until }] of this.alarms) if (until <= now) this.alarms.delete(id);
+  }
+
+  /** What a manager shows. @param {string} game @param {Side} side */
+  reaction(game, side) {
+    const shown = this.reactions.get(`${game} ${side}`);
+    return shown && Date.now() < shown.until ? reactions[shown.name] : "";
   }
 
   /** The urgent announcement that takes the whole display: the newest, before those that have ended. */
@@ -189,7 +198,7 @@ export function kiosk({ update }) {
   let touched = -Infinity;
   let rest = 0; // when there was input, and a timer since then
   const address = joinAddress("/");
-  const kept = Object.keys(wall.receivers).filter((type) => type !== "alive" && type !== "gone");
+  const kept = Object.keys(wall.receivers).filter((type) => !["alive", "gone", "reaction"].includes(type));
 
   const open = () => {
     stream?.close();
@@ -197,7 +206,7 @@ export function kiosk({ update }) {
     stream = openStream("/api/kiosk", {
       kept,
       on: Object.fromEntries(
-        [...kept, "alive", "gone"].map((type) => [
+        Object.keys(wall.receivers).map((type) => [
           type,
           (data) => {
             last = Date.now();
@@ -209,6 +218,7 @@ export function kiosk({ update }) {
               });
             if (type !== "alive") void update();
             if (wall.alarming()) setTimeout(update, alarmed);
+            if (type === "reaction") setTimeout(update, reactionShown);
           },
         ]),
       ),
@@ -323,7 +333,7 @@ function stale(state, last, now) {
 function render(panel, wall, now) {
   switch (panel.kind) {
     case "game":
-      return panel.score ? board(panel.score) : nothing;
+      return panel.score ? board(panel.score, wall) : nothing;
     case "standings":
       return standings(wall);
     case "leaders":
@@ -384,17 +394,18 @@ function fitting(texts, most) {
  */
 const sizeOf = (text, long, longer) => (text.length > longer ? "longer" : text.length > long ? "long" : "");
 
-/** @param {Score} s */
-function board(s) {
+/** @param {Score} s @param {Wall} wall */
+function board(s, wall) {
   const over = Boolean(s.result);
   const text = unbroken(fitting(s.text, 175));
   const from = Math.max(0, Math.max(s.innings, s.now.inning) - maxInnings); // extra innings replace the first ones
   const innings = Array.from({ length: Math.min(maxInnings, Math.max(s.innings, s.now.inning)) }, (_, i) => from + i);
-  /** @param {Line} l */
-  const row = (l) =>
+  /** @param {Line} l @param {Side} side */
+  const row = (l, side) =>
     html`<tr .style=${clubStyle(l.team)}>
       <th scope="row" class=${sizeOf(l.team.name, 18, 40)}>
-        ${shortened(l.team.name, 60)}<small>${shortened(managerOf(/** @type {any} */ (l)), 30)}</small>
+        ${shortened(l.team.name, 60)}
+        <small>${shortened(managerOf(/** @type {any} */ (l)), 30)} ${wall.reaction(s.id, side)}</small>
       </th>
       ${innings.map((i) => html`<td>${l.line[i] ?? ""}</td>`)}
       ${[l.r, l.h, l.e].map((n) => html`<td class="total">${n}</td>`)}
@@ -411,7 +422,7 @@ function board(s) {
         </tr>
       </thead>
       <tbody>
-        ${row(s.away)}${row(s.home)}
+        ${row(s.away, "away")}${row(s.home, "home")}
       </tbody>
     </table>
     ${over

@@ -2,7 +2,7 @@
 // playerName of ui.js rendered.
 import { html, render, nothing } from "./lit-html.js";
 import {
-  t, api, figure, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches, table,
+  t, api, figure, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, restOf, pitches, table,
   openDialog, closeButton,
 } from "./ui.js";
 
@@ -74,10 +74,8 @@ const grades = (p, title, which) =>
 
 /** Describes what a pitcher has left. @param {Player} p @param {boolean} playing */
 function condition(p, playing) {
-  const rest =
-    p.rest_days >= 5 ? t("player.rested") : p.rest_days ? t("player.rest", { n: p.rest_days }) : t("player.norest");
   return [
-    rest,
+    restOf(p),
     ...(playing
       ? [
           t("player.pitches", { n: p.pitches }),

@@ -647,6 +647,10 @@ export const gradesOf = (p) =>
     .map((g) => `${t(`rating.${g}`)} ${p.ratings[g]}`)
     .join(" · ");
 
+/** Returns since when a pitcher has rested. @param {{ rest_days: number }} p */
+export const restOf = ({ rest_days: n }) =>
+  n >= 5 ? t("player.rested") : n ? t("player.rest", { n }) : t("player.norest");
+
 /** Returns the text for a pitcher's fatigue. @param {number} fatigue @returns {Key} */
 export const tiredness = (fatigue) =>
   fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired";

@@ -656,6 +656,7 @@ const texts = {
   "reaction.hat": "Hut ab",
   "reaction.ball": "Play Ball",
   "reaction.heart": "Ein Herz",
+  "game.reactions": "Reaktionen",
   "game.sounds": "Ton",
   "play.last": "Letzter Spielzug",
   "moment.play": "Spielzug",

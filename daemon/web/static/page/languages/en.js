@@ -649,6 +649,7 @@ const texts = {
   "reaction.hat": "Hats off",
   "reaction.ball": "Play ball",
   "reaction.heart": "A heart",
+  "game.reactions": "Reactions",
   "game.sounds": "Sounds",
   "play.last": "Last play",
   "moment.play": "Play",
