@@ -385,8 +385,8 @@ func TestLobby_playBot(t *testing.T) {
 	}
 }
 
-// A child at the table: who created the game shows a code; a name and a tap take the seat, and the line-up is filled in.
-// After the last out the guest may stay as an account.
+// A child at the table: who created the game shows a code; a name and a tap take the seat, and the line-up is filled
+// in. After the last out the guest may stay as an account.
 func TestLineup_guest(t *testing.T) {
 	anna, mia := beginTwo(t)
 	anna.join("Anna")

@@ -29,7 +29,8 @@ func (h *handlers) kioskRoutes() []web.Route {
 		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, " +
 			"innings, away, home, now, batter, pitcher, text} of those in progress (line scores, and the last play " +
 			"in words), `final` with the same and a result for the one that ended last, `gone` with {id} when a game " +
-			"is cancelled or has ended, `reaction` with {id, name, side} of a manager. `season` with the first rows of the standings and the leaders. " +
+			"is cancelled or has ended, `reaction` with {id, name, side} of a manager. `season` with the first rows " +
+			"of the standings and the leaders. " +
 			"`announcement` with an Announcement, without its sender, for the last ones that ended and those that " +
 			"have not; `quiet` and `schedules` with what GET /quiet and GET /schedules return. Each is sent at the " +
 			"beginning and when it changes. " +

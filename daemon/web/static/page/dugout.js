@@ -2,7 +2,9 @@
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
-import { t, label, language, ordinal, store, stored, playerName, gradesOf, restOf, tiredness, valued, submitted } from "./ui.js";
+import {
+  t, label, language, ordinal, store, stored, playerName, gradesOf, restOf, tiredness, valued, submitted,
+} from "./ui.js";
 
 /** @typedef {import("./play.js").Match} Match */
 

@@ -520,8 +520,9 @@ class Match {
       (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(hotseat && side === "home")).length,
     ); // managers are watchers as well
     const { stage } = this;
+    const shown = stored("reactions", "on") === "on";
     return this.linkPanel(
-      [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds, stored("reactions", "on")],
+      [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds, shown],
       () =>
         html`${linkState(this.link)}
           ${sides.map((side) => {
@@ -544,9 +545,9 @@ class Match {
             : nothing}
           <button
             class="sounds"
-            aria-pressed=${stored("reactions", "on") === "on"}
+            aria-pressed=${shown}
             @click=${() => {
-              store("reactions", stored("reactions", "on") === "on" ? "off" : "on");
+              store("reactions", shown ? "off" : "on");
               this.update();
             }}
           >

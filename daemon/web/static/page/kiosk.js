@@ -59,7 +59,8 @@ class Wall {
     /** @type {Schedule[]} */ this.schedules = [];
     /** @type {Map<string, Alarm>} */ this.alarms = new Map();
     /** @type {Score | null} */ this.final = null;
-    /** @type {Map<string, { name: Api["Reaction"]["name"], until: number }>} */ this.reactions = new Map(); // by game, side
+    /** @type {Map<string, { name: Api["Reaction"]["name"], until: number }>} */
+    this.reactions = new Map(); // by game and side
     /** @type {Season | null} */ this.season = null;
     /** @type {{ active: boolean, until?: string, reason?: string } | null} */ this.quiet = null;
     /** @type {{ ssid: string, code: string } | null} */ this.wifi = null;

@@ -1,8 +1,8 @@
 // The line-up card of one side of a game.
 import { html, svg, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf,
-  pitches, url, valued, submitted,
+  t, label, api, session, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName,
+  gradesOf, pitches, url, valued, submitted,
 } from "./ui.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -251,7 +251,13 @@ export class Card {
           if (!this.problem) form.reset();
         })}
       >
-        <input name="name" aria-label=${t("card.saved.name")} placeholder=${t("card.saved.name")} required maxlength="40" />
+        <input
+          name="name"
+          aria-label=${t("card.saved.name")}
+          placeholder=${t("card.saved.name")}
+          required
+          maxlength="40"
+        />
         <button ?disabled=${!this.slots.every((s) => s.player_id)}>${t("card.saved.save")}</button>
       </form>
     </details>`;

@@ -200,7 +200,8 @@ export function newGame({ update, go }) {
                 <summary>${t("new.fine")}</summary>
                 <div class="two">
                   ${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
-                  ${choice("rest", [true, false])}${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
+                  ${choice("rest", [true, false])}${choice("mercy", ["off", "on"])}
+                  ${choice("disengagements", ["unlimited", "2023"])}
                   ${choice("turn_seconds", [0, 30, 60, 120, 300, 86_400])}
                   ${choice("announce", ["scoring", "all", "off"])}
                   ${choice("call_turn", [false, true])}

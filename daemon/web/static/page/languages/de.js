@@ -1018,7 +1018,8 @@ const texts = {
   "guest.game": "deinem Spiel",
   "guest.keep": "Den Namen behalten",
   "guest.keep.text":
-    "Ein Konto behält das Spiel in deiner Bilanz und spielt auch andere. Das geht bis eine Stunde nach dem letzten Aus.",
+    "Ein Konto behält das Spiel in deiner Bilanz und spielt auch andere. " +
+    "Das geht bis eine Stunde nach dem letzten Aus.",
   "guest.keep.make": "Konto anlegen",
   "invite.guest":
     "Wer das scannt, managt {club} als Gast: Ein Name genügt. Es gilt eine Stunde lang und für einen Gast.",

@@ -1142,9 +1142,9 @@ const texts = {
   "managers.manager": "Manager",
   "managers.rating": "Rating",
   "managers.rating.text":
-    "1500 at first. Who is 200 higher wins three of four games of nine innings, with clubs of one strength: what clubs and " +
-    "the home side are worth is taken out. The levels of the bot are managers of their own. Games against the same " +
-    "opponent count less from the eleventh on, and games that were given up before the third inning do not count.",
+    "1500 at first. Who is 200 higher wins three of four games of nine innings, with clubs of one strength: what " +
+    "clubs and the home side are worth is taken out. The levels of the bot are managers of their own. Games against " +
+    "the same opponent count less from the eleventh on, games that were given up before the third inning not at all.",
   "managers.against": "Against",
   "managers.former": "Former manager",
   "leaders.title": "Leaders",
