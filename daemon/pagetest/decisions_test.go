@@ -244,7 +244,7 @@ func TestHelp_keyAndPage(t *testing.T) {
 	b.looks("explained")
 	b.do(chromedp.EmulateViewport(1000, 700))
 	b.focus(".panel [data-help='']", kb.Enter)
-	b.await(`$$("dialog.help .cards li").length === 5 && $("dialog.help").contains(document.activeElement)`)
+	b.await(`$$("dialog.help .cards li").length === 5 + 6 && $("dialog.help").contains(document.activeElement)`)
 	b.looks("help")
 	b.do(chromedp.EmulateViewport(1000, 700))
 	b.key(kb.Escape)

@@ -360,6 +360,7 @@ func TestLobby_playBot(t *testing.T) {
 		g.Home.Team.ID == g.Away.Team.ID {
 		t.Errorf("the game is %+v", g)
 	}
+	b.await(`$(".panel.explained") && $$(".does").every((e) => e.offsetHeight > 10)`) // of a first game
 	b.await(`[...$$(".what")].at(-1)?.click(), json("/api/games/` + g.ID + `/events?since=0").then(({ events }) =>
 		events.filter((e) => e.d?.skipped).length > 2 && events.some((e) => / later: /.test(e.d?.text?.[0])))`)
 	b.says("main", " later: ")

@@ -115,7 +115,7 @@ func TestAll_pageFirstLoad(t *testing.T) {
 		{visitor, "/kiosk", `$(".wall-game") && $(".qr")`},
 		{visitor, active, `$("main h1")`}, // Sign in
 		{visitor, "/auth/callback?", `$("main h1")`},
-		{visitor, "/help", `$$(".cards li").length === 5`},
+		{visitor, "/help", `$$(".cards li").length === 5 + 6`},
 		{visitor, "/about", `$("main h1")`},
 		{anna, "/", `$$(".game-stub").length > 70`},
 		{anna, "/new", `$$(".club-pick").length === 16 && $$(".clubs .hint").length === 2`},

@@ -486,11 +486,21 @@ class Match {
     </p>`;
   }
 
-  /** The buttons by which two people react. @param {Game} game */
-  reactionButtons(game) {
-    if (!game.you || game.you === "both" || sides.some((side) => game[side].bot)) return nothing;
-    if (stored("reactions", "on") === "off") return nothing;
-    return html`<span class="reactions" role="group" aria-label=${t("reaction.title")}>
+  /** The buttons by which two people react, and the one that hides it. @param {Game} game @param {boolean} shown */
+  reactionButtons(game, shown) {
+    if (game.options.opponent === "hotseat" || sides.some((side) => game[side].bot)) return nothing;
+    const hide = html`<button
+      class="sounds"
+      aria-pressed=${shown}
+      @click=${() => {
+        store("reactions", shown ? "off" : "on");
+        this.update();
+      }}
+    >
+      ${t("game.reactions")}
+    </button>`;
+    if (!game.you || !shown) return hide;
+    return html`${hide}<span class="reactions" role="group" aria-label=${t("reaction.title")}>
       ${Object.entries(reactions).map(
         ([name, picture]) =>
           html`<button aria-label=${label("reaction", name)} @click=${() => this.live?.react(name)}>
@@ -543,17 +553,7 @@ class Match {
                 ${t("game.sounds")}
               </button>`
             : nothing}
-          <button
-            class="sounds"
-            aria-pressed=${shown}
-            @click=${() => {
-              store("reactions", shown ? "off" : "on");
-              this.update();
-            }}
-          >
-            ${t("game.reactions")}
-          </button>
-          ${this.game ? this.reactionButtons(this.game) : nothing}`,
+          ${this.game ? this.reactionButtons(this.game, shown) : nothing}`,
     );
   }
 

@@ -1,6 +1,7 @@
 // How to play: five cards, the glossary and the keys, as a page and in a dialog,
 // which app.js opens with the key ? or a button with data-help.
 import { html } from "./lit-html.js";
+import { primer } from "./primer.js";
 import { t, label, openDialog, closeButton } from "./ui.js";
 
 /** The terms of the glossary by section. */
@@ -62,6 +63,8 @@ const content = (page) =>
           </li>`,
       )}
     </ol>
+    <h2>${t("primer.title")}</h2>
+    ${primer()}
     <h2>${t("help.glossary")}</h2>
     ${sections.map(
       ([title, terms]) =>

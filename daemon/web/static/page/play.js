@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
 import {
-  t, label, formatTime, language, managerOf, clubStyle, percent, loading, problemOf, stored, valued, submitted,
+  t, label, formatTime, language, managerOf, clubStyle, percent, loading, problemOf, store, stored, valued, submitted,
 } from "./ui.js";
 export * from "./play.live.js";
 
@@ -68,7 +68,7 @@ export function nameOf(c, match) {
         club: club(action.side),
       });
     case "skip_until":
-      return action.until ? t("skip.on") : t("skip.off");
+      return action.until ? `${t("skip.until")} ${label("skip.until", String(action.until))}` : t("skip.off");
     case "end":
     case "claim":
       return t(`offer.${action.a}`, { club: club(game?.you === "home" ? "away" : "home") });
@@ -180,7 +180,9 @@ export class Decisions {
     this.loadDugout = loadDugout;
     this.decision = 0; // number of the decision that this.chosen belongs to
     /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
-    this.explained = false; // every call has its explanation, on a small screen as well
+    // every call has its explanation, on a small screen as well: at first in the first inning against the bot
+    this.explained = match.game?.options.opponent === "bot" && stored("explained", "") === "";
+    this.learning = this.explained;
     this.opened = false; // the dugout
     /** @type {{ render: (game: Game) => unknown } | null} */ this.dugout = null; // until it was opened
     this.hadFocus = false; // the panel had the focus when it was drawn last
@@ -266,6 +268,7 @@ export class Decisions {
         <p>${this.waitingFor(game)}</p>
       </section>`;
     this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
+    if (this.learning && (match.state?.inning ?? 0) > 1) this.learned();
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
     return html`<section
@@ -282,7 +285,9 @@ export class Decisions {
               aria-pressed=${this.explained}
               aria-label=${t("help.what")}
               @click=${() => {
-                this.explained = !this.explained;
+                const { explained } = this;
+                this.learned();
+                this.explained = !explained;
                 match.update();
               }}
             >
@@ -308,6 +313,12 @@ export class Decisions {
         : nothing}
       ${this.renderOffers(game)}
     </section>`;
+  }
+
+  /** Ends the explanations of a first game, in this browser for good. */
+  learned() {
+    if (this.learning) store("explained", "off");
+    this.explained = this.learning = false;
   }
 
   /** The button that leaves this turn and the next ones to the usual calls, until one matters. */

@@ -762,6 +762,31 @@ const texts = {
   "help.bench": "Wechsel",
   "help.figures": "Die Zahlen",
   "help.keys": "Tasten",
+  "primer.title": "Noch nie Baseball gesehen?",
+  "primer.1.title": "Vier Bases, neun Spieler",
+  "primer.1.text":
+    "Eine Seite steht mit neun Spielern im Feld. Die andere schickt ihre Schlagleute an die Home Plate, einen " +
+    "nach dem anderen, in der Reihenfolge, die der Manager bestimmt hat.",
+  "primer.2.title": "Ein Wurf, ein Schlag",
+  "primer.2.text":
+    "Der Pitcher wirft über die Home Plate; der Batter versucht, den Ball dorthin zu schlagen, wo ihn niemand " +
+    "erreicht, und läuft.",
+  "primer.3.title": "Ein Run",
+  "primer.3.text":
+    "Wer um alle vier Bases kommt, in einem Zug oder von Batter zu Batter, erzielt einen Run. Nach einem Ball " +
+    "über den Zaun laufen alle: ein Homerun.",
+  "primer.4.title": "Ein Aus",
+  "primer.4.text":
+    "Ein geschlagener Ball, der in der Luft gefangen wird oder vor dem Läufer an der Base ist, ist ein Aus. " +
+    "Nach drei Aus wechseln die Seiten.",
+  "primer.5.title": "Der Count",
+  "primer.5.text":
+    "Drei Strikes (S) sind ein Aus, vier Balls (B), also Würfe neben die Home Plate, ein Walk zur ersten " +
+    "Base. O zählt die Aus.",
+  "primer.6.title": "Innings",
+  "primer.6.text":
+    "Beide Seiten schlagen in jedem Inning einmal: die Gäste in der oberen Hälfte, die Gastgeber in der " +
+    "unteren. Nach neun Innings gewinnt, wer mehr Runs hat.",
   "help.1.title": "Zwei Manager, zwei geheime Züge",
   "help.1.text":
     "Jede Runde ist ein Schlagmann. Beide Manager machen einen Zug; sind beide da, werden sie gezeigt, " +

@@ -755,6 +755,31 @@ const texts = {
   "help.bench": "Substitutions",
   "help.figures": "The figures",
   "help.keys": "Keys",
+  "primer.title": "Never seen baseball?",
+  "primer.1.title": "Four bases, nine fielders",
+  "primer.1.text":
+    "One side has nine players in the field. The other sends its batters to the plate, one after the other, " +
+    "in an order that the manager has set.",
+  "primer.2.title": "A pitch, a swing",
+  "primer.2.text":
+    "The pitcher throws over the plate; the batter tries to hit the ball where no fielder reaches it, and " +
+    "runs.",
+  "primer.3.title": "A run",
+  "primer.3.text":
+    "Who gets around all four bases, in one go or batter by batter, scores a run. A ball over the fence lets " +
+    "everyone run: a home run.",
+  "primer.4.title": "An out",
+  "primer.4.text":
+    "A hit ball that is caught in the air, or at the base before the runner, is an out. Three outs, and the " +
+    "sides change.",
+  "primer.5.title": "The count",
+  "primer.5.text":
+    "Three strikes (S) are an out, four balls (B), pitches wide of the plate, a walk to first base. O counts " +
+    "the outs.",
+  "primer.6.title": "Innings",
+  "primer.6.text":
+    "Both sides bat once in an inning: the visitors in its top, the hosts in its bottom. After nine innings " +
+    "more runs win.",
   "help.1.title": "Two managers, two secret calls",
   "help.1.text":
     "Each turn is a batter. Both managers make one call; when both are in, they are shown, " +
