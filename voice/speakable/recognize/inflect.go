@@ -9,7 +9,7 @@ import (
 // A Case is the ending that the words before a token demand of its words, in languages that inflect numbers.
 type Case int
 
-// The cases of German.
+// The cases, with their examples in a language that has all of them.
 const (
 	Bare     Case = iota // erster Mai, eine Stunde
 	Definite             // der erste Mai
@@ -74,7 +74,7 @@ func (s *tokenizer) demanded() Case {
 func periodRules() []rule {
 	return []rule{
 		{".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4})\b|(\d{2})\b)?`), whole((*tokenizer).periodDate)},
-		{".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`), whole((*tokenizer).periodClock)},
+		{".", starts(`(\d{1,2})\.([0-5]\d)(?: ?(\p{L}+)\b)?`), (*tokenizer).periodClock},
 		{",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*tokenizer).roundAmount)},
 		{".", starts(`(\d{1,3})\.`), whole((*tokenizer).periodOrdinal)},
 	}
@@ -84,7 +84,7 @@ func periodRules() []rule {
 func (s *tokenizer) periodDate(m []string) Token {
 	rest := s.rest(len(m[0]))
 	if !s.PeriodOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) ||
-		strings.EqualFold(s.before(0), "version") {
+		s.preceded(Release) {
 		return nil
 	}
 	year := m[3] + m[4]
@@ -101,13 +101,16 @@ func (s *tokenizer) periodDate(m []string) Token {
 	return d
 }
 
-// periodClock recognizes 19.30 Uhr, and 19.30 after "um".
-func (s *tokenizer) periodClock(m []string) Token {
-	hour, um := Atoi(m[1]), strings.EqualFold(s.before(0), "um")
-	if !s.PeriodOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
-		return nil
+// periodClock recognizes 19.30 Uhr, and 19.30 after a word for that.
+func (s *tokenizer) periodClock(m []string) (Token, int) {
+	hour, text := Atoi(m[1]), m[0]
+	if !s.Is(ClockAfter, m[3]) {
+		text = m[1] + "." + m[2]
 	}
-	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}
+	if !s.PeriodOrdinal || hour > 24 || text != m[0] && !s.preceded(ClockBefore) || !s.ends(text) {
+		return nil, 0
+	}
+	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}, len(text)
 }
 
 // toDate matches the rest of a range of days: 24.-26.11.
@@ -141,7 +144,7 @@ func (s *tokenizer) periodOrdinal(m []string) Token {
 		return nil
 	}
 	word, demanded := s.nextWord(n), s.demanded()
-	governed := (demanded == Definite || demanded == Oblique) && !strings.EqualFold(s.before(0), "bis")
+	governed := (demanded == Definite || demanded == Oblique) && !s.preceded(Until)
 	switch {
 	case word == "" || !isLetter(First(word)):
 		if !governed && !series.MatchString(rest) {

@@ -31,7 +31,16 @@ type Locale struct {
 }
 
 // Roles is a set of [Role].
-type Roles uint64
+type Roles [2]uint64
+
+// with returns the roles with another one.
+func (r Roles) with(role Role) Roles {
+	r[role/64] |= 1 << (role % 64)
+	return r
+}
+
+// has reports whether a role is among them.
+func (r Roles) has(role Role) bool { return r[role/64]&(1<<(role%64)) != 0 }
 
 // A Role is what a word decides about its neighbors.
 type Role int
@@ -91,6 +100,13 @@ const (
 	Instant                  // 1:05:09 after it is a time of day
 	Predicate                // an emoji before it is the subject
 	Interjection             // the code of a state that is one
+	Copula                   // 3/4 and a sum after it are values: is
+	Article                  // before a day of a month
+	Numbering                // # after it is not said
+	Release                  // digits with periods after it are no date
+	Until                    // between two ordinals, of which the second has no ending of its own
+	ClockBefore              // 19.30 after it is a time of day
+	ClockAfter               // … before it
 
 	// For languages that inflect numbers.
 	WeakBefore    // an ordinal after it is Oblique
@@ -117,6 +133,7 @@ func roleNames() [numRoles]string {
 		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "urge", "objective", "instant", "predicate", "interjection",
+		"copula", "article", "numbering", "release", "until", "clock-before", "clock-after",
 		"weak-before", "article-before", "dative-before",
 		"dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",
@@ -257,7 +274,7 @@ func (l *Locale) addRole(row string) {
 			continue
 		}
 		for word := range strings.FieldsSeq(words) {
-			l.roles[word] |= 1 << role
+			l.roles[word] = l.roles[word].with(Role(role))
 		}
 		return
 	}
@@ -343,7 +360,7 @@ func (l *Locale) addHomograph(row string) {
 
 // Is reports whether a word, in any case, has a role.
 func (l *Locale) Is(role Role, word string) bool {
-	return word != "" && l.roles[strings.ToLower(word)]&(1<<role) != 0
+	return word != "" && l.roles[strings.ToLower(word)].has(role)
 }
 
 // Unit returns the singular and plural of a unit's symbol.

@@ -173,7 +173,7 @@ func (s *tokenizer) pair(m []string) (Token, int) {
 		p.Join = Over
 	case part && s.follows(Portion, n, 1) && !s.preceded(Part):
 		return fraction, n
-	case part && strings.EqualFold(s.before(0), "is"), part && !s.preceded(Part) && s.summand(n):
+	case part && s.preceded(Copula), part && !s.preceded(Part) && s.summand(n):
 		return fraction, n
 	case a > b && a+b == 100: // split it 60/40
 		p.Join = Share

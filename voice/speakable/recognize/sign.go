@@ -270,7 +270,7 @@ func (s *tokenizer) measured(last rune) bool {
 func (s *tokenizer) equation(text string, spaced bool) bool {
 	rest := strings.TrimLeft(text, "0123456789.,")
 	sum := strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
-	question := strings.HasPrefix(rest, "?") && strings.EqualFold(s.before(1), "is")
+	question := strings.HasPrefix(rest, "?") && s.Is(Copula, s.before(1))
 	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum || question
 }
 
@@ -412,7 +412,7 @@ func (s *tokenizer) handle(c, before, after rune) bool {
 	switch {
 	case c == '#' && (before == 'C' || before == 'F') && !IsWord(after):
 		return s.take(Sign{"♯"}, 1)
-	case c == '#' && strings.EqualFold(s.before(0), "number") && before == ' ':
+	case c == '#' && s.preceded(Numbering) && before == ' ':
 		return s.take(Sign{""}, 1)
 	case c == '#' && !IsWord(after):
 		return s.take(Sign{"# key"}, 1)

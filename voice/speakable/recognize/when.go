@@ -83,7 +83,7 @@ func (s *tokenizer) dayMonth(m []string) (Token, int) {
 		n -= len(m[3]) + 1
 		m[3] = ""
 	}
-	article := !strings.EqualFold(s.before(0), "the") && !strings.Contains(m[0], " of ")
+	article := !s.preceded(Article) && !strings.Contains(m[0], " of ")
 	return Date{Year: Atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 

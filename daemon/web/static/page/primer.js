@@ -20,7 +20,10 @@ const way = (d) => svg`<path class="way" d=${d} marker-end="url(#primer-arrow)">
 const ball = (d) => svg`<path class="flight" d=${d}></path>`;
 /** @param {number} x @param {number} y @param {number} of @param {number} lit */
 const lamps = (x, y, of, lit) =>
-  Array.from({ length: of }, (_, i) => svg`<circle class=${i < lit ? "on" : "off"} cx=${x + 13 * i} cy=${y} r="5"></circle>`);
+  Array.from({ length: of }, (_, i) => {
+    const kind = i < lit ? "on" : "off";
+    return svg`<circle class=${kind} cx=${x + 13 * i} cy=${y} r="5"></circle>`;
+  });
 
 const fielders = [
   [60, 58],
