@@ -25,7 +25,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
+	"pressbox/auth"
 	"pressbox/daemon/client"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/servertest"
@@ -602,15 +604,22 @@ func TestKill_renewal(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	p := servertest.RunIn(t, dir, env)
-	token := refreshToken(t, p.URL)
-	status, lost := renew(t, p.URL, token)
-	check.Require(t, status == http.StatusOK, "renewed: %d %s", status, lost)
-	_ = p.End(syscall.SIGKILL) // the error says so
-	log := p.Logged()
-	p = servertest.RunIn(t, dir, env)
-	if status, again := renew(t, p.URL, token); status != http.StatusOK || again != lost {
-		t.Errorf("repeated after the kill: %d %s, want %s", status, again, lost)
+	var token, lost, again, log string
+	for range 5 { // a busy host may take longer to start than the tokens are repeated for
+		token = refreshToken(t, p.URL)
+		var status int
+		status, lost = renew(t, p.URL, token)
+		check.Require(t, status == http.StatusOK, "renewed: %d %s", status, lost)
+		renewed := time.Now()
+		_ = p.End(syscall.SIGKILL) // the error says so
+		log += p.Logged()
+		p = servertest.RunIn(t, dir, env)
+		status, again = renew(t, p.URL, token)
+		if status == http.StatusOK || time.Since(renewed) < auth.ReuseGrace {
+			break
+		}
 	}
+	check.Equal(t, again, lost, "repeated after the kill")
 	if status, next := renew(t, p.URL, secrets.FindAllString(lost, 2)[1]); status != http.StatusOK || next == lost {
 		t.Errorf("the next renewal: %d %s", status, next)
 	}

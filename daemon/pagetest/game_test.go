@@ -396,7 +396,6 @@ func TestLineup_guest(t *testing.T) {
 	anna.await(`$("#invite").value.includes("/join/") && $(".invite svg")`)
 	mia.open(value[string](anna, `new URL($("#invite").value).pathname`))
 	mia.says("main", "A name is enough")
-	mia.looks("guest")
 	mia.set(`[name="name"]`, "Mia")
 	mia.press("main form button.primary")
 	mia.await(`location.pathname === "/games/` + id + `/lineup"`)
@@ -413,8 +412,8 @@ func TestLineup_guest(t *testing.T) {
 	mia.await(canCall)
 	mia.expect("401")
 	anna.is(`fetch("/api/games/` + id + `/concede", { method: "POST" })`)
+	mia.shows(".signin") // the session is over, and the page stays
 	mia.await(`$("#keep [name=name]")`)
-	mia.looks("keep")
 	mia.set(`#keep [name="name"]`, "Mia")
 	mia.set(`#keep [name="passphrase"]`, "a long one of mine")
 	mia.press("#keep button")

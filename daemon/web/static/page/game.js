@@ -283,6 +283,7 @@ class Match {
 
   /** Loads what is published after the last out: the seed and the final box score. */
   async finish() {
+    if (session.me?.guest) session.forget();
     try {
       this.game = await api("GET", `/api/games/${this.id}`);
       if (this.book && this.game) this.book.game = this.game;

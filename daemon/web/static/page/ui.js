@@ -345,6 +345,11 @@ export const session = {
     store("known", me ? "yes" : "no");
     for (const notify of this.listeners) notify();
   },
+  /** Ends the session of a guest whose game is over. The view stays as it is. */
+  forget() {
+    this.me = null;
+    store("known", "no");
+  },
   async load() {
     try {
       this.set(await api("GET", "/api/auth/me"));
