@@ -229,6 +229,11 @@ func (m *Match) Game(viewer protocol.Person) protocol.Game {
 		if m.Status != protocol.Pending || slices.Contains(own, side) {
 			g.Seat(side).Lineup = m.seats[side].lineup
 		}
+		if m.Status == protocol.Pending && g.Seat(side).Lineup == nil && slices.Contains(own, side) {
+			if l, err := suggest(m.Origin, side); err == nil {
+				g.Seat(side).Suggested = &l
+			}
+		}
 	}
 	return g
 }

@@ -130,6 +130,8 @@ type Seat struct {
 	Bot             bool         `json:"bot"`
 	LineupSubmitted bool         `json:"lineup_submitted"`
 	Lineup          *game.Lineup `json:"lineup,omitzero"` // not in lists; before the start only the caller's own
+	// Before the start, of the caller's own side without a line-up: what the bot would submit. Not in lists.
+	Suggested *game.Lineup `json:"suggested,omitzero"`
 }
 
 // A Manager is the person who manages a side.

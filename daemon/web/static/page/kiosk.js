@@ -4,10 +4,9 @@
 // since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
+  t, label, reactions, reactionShown, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
   figure, innings, unbroken, cells, columns, language, when,
 } from "./ui.js";
-import { reactionShown, reactions } from "./reactions.js";
 import { openStream } from "./streams.js";
 
 // All in milliseconds.

@@ -46,16 +46,13 @@ export class Card {
     /** @type {Problem | null} */ this.problem = null;
     this.busy = false;
     /** @type {Api["SavedLineup"][]} */ this.saved = []; // of the account, that have players of the club
-    void this.loadSaved();
     this.draft = `${game.id} ${side}`;
     const given = game[side].lineup;
     const draft = drafts().find((d) => d.of === this.draft);
     if (draft && this.fits(draft)) this.fill({ batting_order: draft.slots, pitcher_id: draft.pitcher });
     else if (given) this.fill(given);
-    else {
-      this.clear();
-      void this.suggest(false);
-    }
+    else if (game[side].suggested) this.fill(game[side].suggested);
+    else this.clear();
   }
 
   /** Reports whether a draft is of this roster and these rules. @param {{ slots: Slot[], pitcher: string }} draft */
@@ -233,7 +230,11 @@ export class Card {
   /** Renders the line-ups that are saved, and the way to save this one. */
   shelf() {
     if (session.me?.guest) return nothing;
-    return html`<details class="leaf saved" id=${`${this.side}-saved`}>
+    return html`<details
+      class="leaf saved"
+      id=${`${this.side}-saved`}
+      @toggle=${valued((_, { open }) => open && this.loadSaved())}
+    >
       <summary>${t("card.saved")}</summary>
       ${this.saved.map(
         ({ name }) =>
@@ -263,15 +264,12 @@ export class Card {
     </details>`;
   }
 
-  /** Fills the card in as the bot would. @param {boolean} [asked] */
-  async suggest(asked = true) {
+  async suggest() {
     try {
-      const lineup = await api("POST", `${this.path}/suggest`);
-      if (!asked && this.slots.some((s) => s.player_id)) return; // its manager was faster
-      this.fill(lineup);
-      if (asked) this.keep();
+      this.fill(await api("POST", `${this.path}/suggest`));
+      this.keep();
       this.problem = null;
-      if (asked) readOut(t("card.suggested"));
+      readOut(t("card.suggested"));
     } catch (err) {
       this.problem = problemOf(err);
     }

@@ -652,6 +652,14 @@ export const gradesOf = (p) =>
     .map((g) => `${t(`rating.${g}`)} ${p.ratings[g]}`)
     .join(" · ");
 
+/** What managers show each other. @type {Record<Api["Reaction"]["name"], string>} */
+export const reactions = {
+  clap: "👏", cheer: "🎉", groan: "😩", laugh: "😄", wow: "😮", hat: "🧢", ball: "⚾", heart: "❤️",
+};
+
+/** For how long it is shown, in milliseconds. */
+export const reactionShown = 4e3;
+
 /** Returns since when a pitcher has rested. @param {{ rest_days: number }} p */
 export const restOf = ({ rest_days: n }) =>
   n >= 5 ? t("player.rested") : n ? t("player.rest", { n }) : t("player.norest");
