@@ -1,8 +1,9 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
 import {
-  t, label, api, reactions, reactionShown, session, readOut, alertBox, gameTitle, problemView, problemOf, requests, imported, Problem, managerOf,
-  element, guarded, loading, store, stored, sides, problemText, language, inningName, linkState, isTyped, clubStyle,
+  t, label, api, reactions, reactionShown, session, readOut, alertBox, gameTitle, problemView, problemOf, requests,
+  imported, Problem, managerOf, element, guarded, loading, store, stored, sides, problemText, language, inningName,
+  linkState, isTyped, clubStyle,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 

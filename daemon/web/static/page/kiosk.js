@@ -4,8 +4,8 @@
 // since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, reactions, reactionShown, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
-  figure, innings, unbroken, cells, columns, language, when,
+  t, label, reactions, reactionShown, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle,
+  fullScreen, formatTime, number, figure, innings, unbroken, cells, columns, language, when,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 
