@@ -30,8 +30,8 @@ func (s *Sessions) plays(account auth.Account) bool {
 	return account.Guest == "" || s.playing == nil || s.playing(account.Guest)
 }
 
-// CreateGuestCode returns a code by which one guest is admitted to a game, and for how long it is valid:
-// [auth.GuestCodeTTL]. Of a game, the last [auth.MaxGuestsEach] codes are valid.
+// CreateGuestCode returns a code by which one guest is admitted to a game for [auth.GuestCodeTTL]. Of a game, the last
+// [auth.MaxGuestsEach] codes are valid.
 func (s *Sessions) CreateGuestCode(ctx context.Context, game string) (code string, err error) {
 	code = rand.Text()[:auth.GuestCodeLength]
 	hash := auth.HashOf(code)
@@ -72,7 +72,7 @@ func (s *Sessions) RevokeGuestCodes(ctx context.Context, game string) error {
 
 func (s *Sessions) codeValid(c guestCode) bool { return s.clock.Age(c.Issued) <= auth.GuestCodeTTL }
 
-// A Guest is who asks to be admitted by a code.
+// A Guest is a person who asks to be admitted by a code.
 type Guest struct {
 	Code, Name string
 	Device     auth.Device
@@ -172,13 +172,7 @@ func (s *Sessions) KeptGuest(ctx context.Context, tokens ...auth.Token) (auth.Ac
 func (l *LocalAccounts) Keep(
 	ctx context.Context, guest string, local auth.LocalAccount, a Admission,
 ) (auth.Result, error) {
-	key, ok := auth.CanonicalName(local.Name)
-	if !ok {
-		return auth.Result{}, auth.ErrNotFound
-	}
-	local.Name, _ = precis.Nickname.String(local.Name)
-	local.Created = l.sessions.clock.Wall()
-	identity := auth.Identity{Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: local.Subject, Name: local.Name}
+	identity := auth.Identity{Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: local.Subject}
 	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
 		account, err := get[auth.Account](tx, tableUser, []byte(guest))
 		if err == nil && account.Guest == "" {
@@ -187,9 +181,10 @@ func (l *LocalAccounts) Keep(
 		if err != nil {
 			return err
 		}
-		if err := l.create(tx, key, &local, a.Policy, a.Invite); err != nil {
+		if err := l.create(tx, &local, a.Policy, a.Invite); err != nil {
 			return err
 		}
+		identity.Name = local.Name
 		account.Name, account.Provider, account.Issuer = local.Name, auth.Local, auth.LocalIssuer
 		account.Subject, account.Guest, account.Open = local.Subject, "", local.Open
 		return errors.Join(

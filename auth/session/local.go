@@ -47,13 +47,7 @@ func (l *LocalAccounts) MayCreate(ctx context.Context, policy auth.SignUpPolicy,
 func (l *LocalAccounts) Create(
 	ctx context.Context, account auth.LocalAccount, policy auth.SignUpPolicy, invite string,
 ) (auth.LocalAccount, error) {
-	key, ok := auth.CanonicalName(account.Name)
-	if !ok {
-		return auth.LocalAccount{}, auth.ErrNotFound
-	}
-	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
-	account.Created = l.sessions.clock.Wall()
-	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error { return l.create(tx, key, &account, policy, invite) })
+	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error { return l.create(tx, &account, policy, invite) })
 	if err != nil {
 		return auth.LocalAccount{}, created(err)
 	}
@@ -68,10 +62,16 @@ func created(err error) error {
 	return fmt.Errorf("create a local account: %w", err)
 }
 
-// create stores a local account under its canonical name.
+// create stores a local account, whose name it normalizes, under its canonical name.
 func (l *LocalAccounts) create(
-	tx auth.Tx, key string, account *auth.LocalAccount, policy auth.SignUpPolicy, invite string,
+	tx auth.Tx, account *auth.LocalAccount, policy auth.SignUpPolicy, invite string,
 ) (err error) {
+	key, ok := auth.CanonicalName(account.Name)
+	if !ok {
+		return auth.ErrNotFound
+	}
+	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
+	account.Created = l.sessions.clock.Wall()
 	var hash auth.Hash
 	if t, ok := auth.ParseToken(invite); ok {
 		hash = t.Hash()

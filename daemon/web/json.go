@@ -15,6 +15,14 @@ import (
 // response fits into one packet anyway.
 const compressAbove = 1 << 10
 
+// WriteNoContent responds 204 if err is nil; otherwise it returns err.
+func WriteNoContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // WriteJSON responds with v as JSON.
 func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := encodeJSON(v)

@@ -55,6 +55,18 @@ func (sim *Simulator) Judgment(side game.Side, n uint64) float64 {
 	return unit(sum[:])
 }
 
+// four returns the four numbers in [0, 1), each the top 53 bits divided by 2⁵³ of 8 bytes, big-endian, of
+//
+//	SHA-256(seed ‖ what ‖ id)
+func (s *Seed) four(what, id string) (all [4]float64) {
+	var text [128]byte
+	sum := sha256.Sum256(append(append(append(text[:0], s[:]...), what...), id...))
+	for i := range all {
+		all[i] = unit(sum[8*i:])
+	}
+	return all
+}
+
 // unit returns the number in [0, 1) that the first 8 bytes are.
 func unit(b []byte) float64 { return float64(binary.BigEndian.Uint64(b)>>11) / (1 << 53) }
 

@@ -1,7 +1,6 @@
 package chance
 
 import (
-	"crypto/sha256"
 	"math"
 
 	"pressbox/game"
@@ -182,11 +181,9 @@ func tire(w *[classes]float64, factor float64) {
 //
 //	SHA-256(seed ‖ "form" ‖ player id)
 func (s *Seed) form(id game.PlayerID) float64 {
-	var text [128]byte
-	block := sha256.Sum256(append(append(append(text[:0], s[:]...), "form"...), id...))
 	z := -2.0
-	for at := 0; at < len(block); at += 8 {
-		z += unit(block[at:])
+	for _, u := range s.four("form", string(id)) {
+		z += u
 	}
 	const deviation = .5773502691896258 // of the sum of four uniform numbers, √(4/12)
 	return formOfDay * z / deviation

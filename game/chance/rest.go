@@ -1,10 +1,6 @@
 package chance
 
-import (
-	"crypto/sha256"
-
-	"pressbox/game"
-)
+import "pressbox/game"
 
 // What relief pitchers have done on each of the days before a single game, and starters on the day of their last start:
 // about three of eight relief pitchers appear in a game, with 8 to 28 pitches, and starters throw 80 to 105 (2015–19).
@@ -33,17 +29,18 @@ func (s *Seed) Rest(c game.Club) RecentWork {
 			relievers = append(relievers, p.ID)
 		}
 	}
-	turn := int(s.rest(c.ID)[0] * float64(len(starters)))
+	turn := int(s.four("rest", c.ID)[0] * float64(len(starters)))
 	for i, id := range starters {
 		if ago := (turn - i + len(starters)) % len(starters); ago > 0 && ago <= RecentDays {
 			var days [RecentDays]int
-			days[ago-1] = starterPitches + int(startsSpread*s.rest(string(id))[0]) //nolint:gosec // 1 to RecentDays
+			pitches := starterPitches + int(startsSpread*s.four("rest", string(id))[0])
+			days[ago-1] = pitches //nolint:gosec // 1 to RecentDays
 			work[id] = days
 		}
 	}
 	for _, id := range relievers {
 		var days [RecentDays]int
-		for day, u := range s.rest(string(id)) {
+		for day, u := range s.four("rest", string(id)) {
 			if day < 3 && u < relieves {
 				days[day] = reliefPitches + int(reliefSpread*u/relieves)
 			}
@@ -53,13 +50,4 @@ func (s *Seed) Rest(c game.Club) RecentWork {
 		}
 	}
 	return work
-}
-
-// rest returns the numbers that a club or a player has in [Seed.Rest].
-func (s *Seed) rest(id string) (all [4]float64) {
-	sum := sha256.Sum256(append(append(s[:len(s):len(s)], "rest"...), id...))
-	for i := range all {
-		all[i] = unit(sum[8*i:])
-	}
-	return all
 }

@@ -373,11 +373,7 @@ func (h *handlers) onPending(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error,
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id")); err != nil {
-			return err
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return web.WriteNoContent(w, do(h.Games, r.Context(), personOf(r), web.Param(r, "id")))
 	}
 }
 

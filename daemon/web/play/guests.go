@@ -57,11 +57,7 @@ func (h *handlers) revokeGuests(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Games.CheckCreator(personOf(r), id); err != nil {
 		return err
 	}
-	if err := h.Sessions.RevokeGuestCodes(r.Context(), id); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.WriteNoContent(w, h.Sessions.RevokeGuestCodes(r.Context(), id))
 }
 
 // Seat gives a guest the open seat of the game.

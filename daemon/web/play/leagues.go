@@ -198,10 +198,6 @@ func (h *handlers) onLeague(c competition, do func(
 
 func (h *handlers) cancelLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.Leagues.Cancel(r.Context(), personOf(r), c.kind, web.Param(r, "id")); err != nil {
-			return err
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return web.WriteNoContent(w, h.Leagues.Cancel(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }

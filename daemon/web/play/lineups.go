@@ -55,17 +55,9 @@ func (h *handlers) saveLineup(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, &lineup); err != nil {
 		return err
 	}
-	return noContent(w, h.Games.SaveLineup(r.Context(), personOf(r), web.Param(r, "name"), lineup))
+	return web.WriteNoContent(w, h.Games.SaveLineup(r.Context(), personOf(r), web.Param(r, "name"), lineup))
 }
 
 func (h *handlers) deleteLineup(w http.ResponseWriter, r *http.Request) error {
-	return noContent(w, h.Games.DeleteLineup(r.Context(), personOf(r), web.Param(r, "name")))
-}
-
-// noContent answers 204 unless there is an error.
-func noContent(w http.ResponseWriter, err error) error {
-	if err == nil {
-		w.WriteHeader(http.StatusNoContent)
-	}
-	return err
+	return web.WriteNoContent(w, h.Games.DeleteLineup(r.Context(), personOf(r), web.Param(r, "name")))
 }

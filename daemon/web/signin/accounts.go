@@ -27,7 +27,7 @@ func (h *handlers) setAdminCode(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
-	return writeNoContent(w, refused(h.AdminCodes.Set(r.Context(), body.Code), "/code", web.Violation{}))
+	return web.WriteNoContent(w, refused(h.AdminCodes.Set(r.Context(), body.Code), "/code", web.Violation{}))
 }
 
 func (h *handlers) accountRoutes() []web.Route {
@@ -173,15 +173,7 @@ func parseNetwork(text string) (netip.Prefix, bool) {
 }
 
 func (h *handlers) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	return writeNoContent(w, h.Sessions.RevokeAPIToken(r.Context(), web.Param(r, "id")))
-}
-
-// writeNoContent answers 204 if err is nil; otherwise it returns err.
-func writeNoContent(w http.ResponseWriter, err error) error {
-	if err == nil {
-		w.WriteHeader(http.StatusNoContent)
-	}
-	return err
+	return web.WriteNoContent(w, h.Sessions.RevokeAPIToken(r.Context(), web.Param(r, "id")))
 }
 
 // A userReply describes an account to the administrator.
@@ -225,7 +217,7 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	change := session.AccountChange{Disabled: body.Disabled, Admin: body.Admin}
-	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), change))
+	return web.WriteNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), change))
 }
 
 // refuseOwnAccount returns an error if a request concerns the account of its sender, so that
@@ -241,7 +233,7 @@ func (h *handlers) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	if err := refuseOwnAccount(r); err != nil {
 		return err
 	}
-	return writeNoContent(w, h.deleteAccount(r.Context(), web.Param(r, "id")))
+	return web.WriteNoContent(w, h.deleteAccount(r.Context(), web.Param(r, "id")))
 }
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
@@ -311,7 +303,7 @@ func (h *handlers) listInvites(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	return writeNoContent(w, h.Sessions.RevokeInvite(r.Context(), web.Param(r, "id")))
+	return web.WriteNoContent(w, h.Sessions.RevokeInvite(r.Context(), web.Param(r, "id")))
 }
 
 // An inviteReply holds an invite, and the URL that starts a sign-in with it.

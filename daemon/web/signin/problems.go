@@ -16,8 +16,9 @@ var (
 	errNotForm         = errors.New("Content-Type must be application/x-www-form-urlencoded")
 	errMissingToken    = errors.New("refresh token required, in the cookie or in the body")
 	errTooManyRenewals = fmt.Errorf("a session is refreshed at most %d times an hour", auth.MaxRenewals)
-	errSignUpClosed    = errors.New("no one is admitted here (SIGN_UP=closed), or accounts are those of a provider")
-	errOwnAccount      = errors.New("administrators cannot disable, delete or demote their own account here")
+	errSignUpClosed    = errors.New("new people are not admitted here: SIGN_UP is closed, or a provider " +
+		"has the accounts; ask the administrator")
+	errOwnAccount = errors.New("administrators cannot disable, delete or demote their own account here")
 )
 
 var statuses = web.Statuses{

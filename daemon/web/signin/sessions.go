@@ -118,7 +118,7 @@ func (h *handlers) endCookies(w http.ResponseWriter, err error) error {
 	if err == nil {
 		h.cookies.clearSession(w)
 	}
-	return writeNoContent(w, err)
+	return web.WriteNoContent(w, err)
 }
 
 // A refreshReply is the response to POST /api/auth/refresh. Its tokens are
@@ -242,7 +242,7 @@ func (h *handlers) endSession(w http.ResponseWriter, r *http.Request) error {
 	if id == caller.Session.ID {
 		h.cookies.clearSession(w)
 	}
-	return writeNoContent(w, nil)
+	return web.WriteNoContent(w, nil)
 }
 
 // A passphraseChange is the body of PUT /api/auth/passphrase.
@@ -268,7 +268,7 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 	if err == nil && body.Everywhere {
 		return h.logoutAll(w, r)
 	}
-	return writeNoContent(w, refused(err, "/passphrase", web.Violation{
+	return web.WriteNoContent(w, refused(err, "/passphrase", web.Violation{
 		Path: "/current", Detail: "is not the current passphrase",
 	}))
 }
@@ -294,7 +294,7 @@ func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error 
 	if err == nil {
 		err = h.Sessions.Reauthenticated(r.Context(), caller.Session)
 	}
-	return writeNoContent(w, refused(err, "/passphrase", web.Violation{
+	return web.WriteNoContent(w, refused(err, "/passphrase", web.Violation{
 		Path: "/passphrase", Detail: "is not the passphrase of this account",
 	}))
 }
@@ -333,5 +333,5 @@ func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error
 	}
 	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, web.ClientAddr(r), body.Code)
 	wrong := web.Violation{Path: "/code", Detail: "is not the administrator code"}
-	return writeNoContent(w, refused(err, "/code", wrong))
+	return web.WriteNoContent(w, refused(err, "/code", wrong))
 }
