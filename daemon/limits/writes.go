@@ -23,6 +23,8 @@ type Write struct {
 	Bytes int64  // by which a change makes its share larger, at most
 	Share string // of the store
 	Bound string // of all of it
+	// Guessed has addresses count that have no limit elsewhere, as loopback's: a secret can be guessed.
+	Guessed bool
 	// Routes are patterns as of [net/http.ServeMux]: the most specific one counts. A GET that changes
 	// something has its method in the pattern.
 	Routes []string
@@ -114,7 +116,7 @@ func signInWrites() []Write {
 		{
 			Name: "guests", Owner: Client, Rate: 20, Per: time.Minute, Burst: 20,
 			Syncs: 4, Bytes: 8 * kib, Share: "sign-in", Bound: "50 guests, 4 of a game; accounts in half of the share",
-			Routes: []string{"POST /api/auth/guest"},
+			Guessed: true, Routes: []string{"POST /api/auth/guest"},
 		},
 		{
 			Name: "renewals of sessions", Owner: Session, Rate: 12, Per: time.Hour, Burst: 12,

@@ -67,7 +67,7 @@ func (s *Server) allowWrite(row *writeRow, r *http.Request) error {
 		return nil
 	}
 	client, limited := s.countedAs(r)
-	if !limited {
+	if !limited && !row.Guessed {
 		client = netip.Addr{}
 	}
 	if wait := row.limiter.Reserve(infoOf(r.Context()).caller.Account.ID, client, time.Now()); wait > 0 {

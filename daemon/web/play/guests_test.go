@@ -181,11 +181,14 @@ func TestGuest_codes(t *testing.T) {
 	late.Ask("GET", "/api/auth/me", "", 401, nil)
 	anna.Refused("POST", path, "", 409, "seat_taken")
 
-	most := guest{stranger(r, 4), "AAAAAAAAAA"}
-	for range 20 {
-		most.admit(404, "unknown_code")
+	for _, from := range []string{"192.168.9.4:40000", "127.0.0.1:40000"} {
+		most := guest{stranger(r, 4), "AAAAAAAAAA"}
+		most.From = from
+		for range 20 {
+			most.admit(404, "unknown_code")
+		}
+		most.admit(429, "too_many_requests")
 	}
-	most.admit(429, "too_many_requests")
 }
 
 // With SIGN_UP=invite the code admits a guest, who needs an invite to stay; with SIGN_UP=closed no one is admitted.
