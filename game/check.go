@@ -73,6 +73,8 @@ func (s *State) checkKind(p *Play) error {
 	case p.Kind == NoPlay &&
 		(p.Outs.Count() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
 		return illegal("", "outs, advances or errors in a play of kind %q", p.Kind)
+	case p.Flags&(SacrificeHit|SacrificeFly) != 0 && (p.Kind.IsHit() || !p.Kind.IsInPlay()):
+		return illegal("", "a sacrifice on a %s", p.Kind)
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot be a second event of a %s", p.Also, p.Kind)
 	case p.Kind == StolenBase && (p.Also == WildPitch || p.Also == PassedBall):

@@ -25,8 +25,8 @@ func (s *State) checkRuns(p *Play) error {
 }
 
 // checkAwards checks that runners advance as the umpire awards bases when the ball is dead: two each on a ground-rule
-// double, and on a hit by pitch, an intentional walk and an interference only those whom the batter forces, unless
-// something else happens on the pitch.
+// double, one on a balk, and on a hit by pitch, an intentional walk and an interference only those whom the batter
+// forces, unless something else happens on the pitch.
 func (s *State) checkAwards(p *Play) error {
 	if s.winsGame(p) { // with the run that does, the others stop
 		return nil
@@ -35,7 +35,11 @@ func (s *State) checkAwards(p *Play) error {
 	for b := First; b <= Third; b++ {
 		r := p.Advances[b]
 		switch {
-		case s.runnerFrom(p, b).Player == "" || r.Reason != ByPlay || s.hasErrorFor(p, b):
+		case s.runnerFrom(p, b).Player == "":
+		case p.Kind == Balk && p.OutIndex(b) < 0 &&
+			(r.To <= b || r.To > b+1 && r.Reason == ByPlay && !s.hasErrorFor(p, b)):
+			return illegal("6.02(a)", "%s does not advance one base on a balk", runnerName(b))
+		case r.Reason != ByPlay || s.hasErrorFor(p, b):
 		case p.Flags.Has(GroundRuleDouble) && r.To != min(b+2, HomePlate):
 			return illegal("5.06(b)(4)(F)", "%s does not advance two bases on a ground-rule double", runnerName(b))
 		case dead && r.To > b && !s.IsForced(b):
@@ -213,17 +217,16 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
 	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
 		return illegal("9.08(a)", "a sacrifice bunt with %d out or with the bases empty", s.Outs)
-	case f.Has(SacrificeHit) &&
-		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeHit) && p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt():
 		return illegal("9.08(a)", "a sacrifice bunt on a %s without a bunt", p.Kind)
 	case f.Has(SacrificeHit) && p.hasForceOut() && !p.hasAdvance():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runCount() == 0):
 		return illegal("9.08(d)", "a sacrifice fly with %d out and %d runs", s.Outs, p.runCount())
-	case f.Has(SacrificeFly) &&
-		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeFly) && (p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s without a fly ball", p.Kind)
-	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Outs.Count() == 0):
+	case f.Has(GroundedIntoDoublePlay) &&
+		(s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || !p.isDoublePlayOnGround()):
 		return illegal("9.02(a)(17)", "a ground ball into a double play on a %s with %d out", p.Kind, s.Outs)
 	case f.Has(InfieldFly) && (s.Outs > 1 || !s.IsForced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)
@@ -233,6 +236,14 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("5.05(a)(5)", "only a home run is inside the park, not a %s", p.Kind)
 	}
 	return nil
+}
+
+// isDoublePlayOnGround reports whether a ball that is not known to have been in the air makes two outs, or one and the
+// second but for an error.
+func (p *Play) isDoublePlayOnGround() bool {
+	n := p.Outs.Count()
+	return (n > 1 || n == 1 && p.Errors[0].Fielder != 0) &&
+		p.Ball.Contact != FlyBall && p.Ball.Contact != PopUp && p.Ball.Contact != LineDrive
 }
 
 func (p *Play) hasForceOut() bool {

@@ -86,7 +86,7 @@ func (b *tape) anySub() game.Substitution {
 }
 
 // FuzzApply applies arbitrary plays and substitutions: each is refused and changes nothing, or keeps the laws of a
-// state and the balance of the box score.
+// play and of a state and the balance of the box score.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte{})
 	for seed := range byte(8) {
@@ -116,6 +116,7 @@ func FuzzApply(f *testing.F) {
 			after, err := s.Apply(p)
 			keepsLaws(t, &s, &after, err)
 			if err == nil {
+				keepsPlayLaws(t, &s, &after, p)
 				book.RecordPlay(&s, &p, &after)
 				if err := book.Prove(&after); err != nil {
 					t.Fatalf("%+v at %s: %v", p, describe(&s), err)

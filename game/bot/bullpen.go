@@ -27,6 +27,9 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	tired, work := m.sim.Fatigue(s, progress), progress.Workloads[m.side]
 	done := work.Pitches >= maxPitches && work.Pitcher == team.Pitcher
 	spent := tired >= m.patience(s)
+	if m.isMasterpiece(s, work) {
+		done, spent = work.Pitches >= mostPitches, false
+	}
 	matched := m.level > Beginner && (team.Relieved && tired >= .6 || m.spendsArms(s))
 	if !done && !spent && !matched {
 		return nil
@@ -72,6 +75,17 @@ func (m *Manager) changeLoss(team *game.TeamState) float64 {
 // a dozen.
 const maxPitches = 108
 
+// mostPitches is maxPitches in a masterpiece.
+const mostPitches = 120
+
+// isMasterpiece reports whether a starter is in the last inning of a full game without a run and with hardly a runner,
+// as in a no-hitter.
+func (m *Manager) isMasterpiece(s *game.State, work chance.Workload) bool {
+	innings := s.Options.ScheduledInnings()
+	return innings > shortGame && s.Inning >= innings && !s.Teams[m.side].Relieved && s.Score[m.side.Other()] == 0 &&
+		work.Batters <= 3*(s.Inning-1)+s.Outs+3
+}
+
 // patience returns the fatigue at which a pitcher is relieved. A starter who allows few runs may tire, one who
 // allows many leaves early, as in 2015–19; relief pitchers pitch about an inning.
 func (m *Manager) patience(s *game.State) float64 {
@@ -85,7 +99,11 @@ func (m *Manager) patience(s *game.State) float64 {
 		return reliefBatters
 	}
 	allowed := s.Score[m.side.Other()]
-	if allowed <= 1 && s.Score[m.side] > allowed {
+	switch {
+	case s.Score[m.side] <= allowed:
+	case allowed <= 2 && s.Inning >= s.Options.ScheduledInnings()-1:
+		return completePatience
+	case allowed <= 1:
 		return shutoutPatience
 	}
 	return starterPatience - runPatience*float64(min(allowed, 8)-2)
@@ -104,12 +122,13 @@ func (m *Manager) patienceAtBat(s *game.State) float64 {
 // start of an inning, within it, and at bat.
 const (
 	beginnerPatience = 1.6 // of any pitcher
-	starterPatience  = 1.08
+	starterPatience  = 1.03
 	runPatience      = .075
-	shutoutPatience  = 1.25 // with a lead and at most one run allowed
-	reliefInning     = .15
-	reliefBatters    = .6
-	reliefAtBat      = .35
+	shutoutPatience  = 1.15 // with a lead and at most one run allowed
+	completePatience = 1.4  // with a lead and at most two, in the last two innings
+	reliefInning     = .28
+	reliefBatters    = .8
+	reliefAtBat      = .5
 )
 
 // NextReliever returns the pitcher who would relieve now, "" if none is available.
@@ -167,8 +186,10 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 		return pen[last]
 	case m.level == Expert && lead > 0 && lead <= 5, m.spendsArms(s):
 		return pen[0]
-	case m.level == Expert && lead >= -3 && lead <= 0:
+	case m.level == Expert && lead == 0:
 		return pen[min(2, last)]
+	case m.level == Expert && lead >= -3 && lead < 0:
+		return pen[min(1, last)]
 	case lead > 0 && lead <= 4:
 		return pen[min(left, last)]
 	case lead == 0:

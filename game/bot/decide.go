@@ -65,8 +65,8 @@ func (m *Manager) draw(turn *Turn, mix []float64) int {
 const (
 	sacrificeHabit = .068
 	pitcherHabit   = .03 // instead, if the pitcher bats
-	walkHabit      = .025
-	pitcherOnDeck  = -.13 // instead, if the pitcher bats next
+	walkHabit      = .0235
+	pitcherOnDeck  = -.32 // instead, if the pitcher bats next
 	caution        = .11  // what a runner who goes must gain, as a share of what an out costs
 	composure      = .065 // what a throw or a pitch-out against one must save
 	pride          = .015 // what pitching around a batter must save

@@ -506,7 +506,7 @@ func TestSubstitutions_pitchers(t *testing.T) {
 		{"a fresh starter", situation{inning: 4, batters: 12}, false},
 		{"a starter who has faced 30 batters", situation{inning: 7, batters: 30}, true},
 		{"a starter who has faced two batters", situation{inning: 1, batters: 2, score: [2]int{2, 0}}, false},
-		{"a starter with a shutout and a lead", situation{inning: 7, batters: 22, score: [2]int{0, 3}}, false},
+		{"a starter with a shutout and a lead", situation{inning: 7, batters: 19, score: [2]int{0, 3}}, false},
 	} {
 		g := tt.at.start(t)
 		side := g.State.Fielding()

@@ -62,15 +62,37 @@ func bestCall(own, other []float64, considers func(int) bool, utility func(call,
 	return best, highest - mean
 }
 
-// considersOffense reports whether a call may be the best: never to take a pitch or to steal home.
+// considersOffense reports whether a call may be the best: never to take a pitch or to steal home, nor what managers
+// hardly ever do, whatever it is worth (the rows of game/realismtest).
 func (t *callTable) considersOffense(i int) bool {
-	return t.offense[i] != chance.Take && t.offense[i] != chance.StealHome
+	s, lead := &t.state, t.state.Lead()
+	third, last := s.Bases[2].Player != "", s.Inning >= s.Options.ScheduledInnings()
+	switch t.offense[i] {
+	case chance.Take, chance.StealHome:
+		return false
+	case chance.Sacrifice, chance.BuntForHit, chance.Squeeze:
+		full := third && s.Bases[0].Player != "" && s.Bases[1].Player != ""
+		losing := lead <= -3 && s.Options.ScheduledInnings()-s.Inning < 3
+		return !full && !losing && (s.Outs < 2 || !third && !t.pitcherBats(0))
+	case chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun:
+		return lead > -7 && lead < 7 && (!last || s.Outs < 2 || lead != -1)
+	default:
+		return true
+	}
 }
+
+// earlyInnings is the number of innings before the last one in which lines are not guarded: one to three of nine.
+const earlyInnings = 6
 
 // considersDefense reports whether a call may be the best against the expected offense.
 func (t *callTable) considersDefense(j int) bool {
-	third := t.state.Bases[2].Player != ""
+	s := &t.state
+	first, second, third := s.Bases[0].Player != "", s.Bases[1].Player != "", s.Bases[2].Player != ""
 	switch d := &t.defense[j]; {
+	case d.GuardLines && s.Options.ScheduledInnings()-s.Inning >= earlyInnings:
+		return false
+	case d.Pitch == chance.IntentionalWalk && first: // moves a runner to second, or even the winning run
+		return third && !second && s.Outs > 0 && s.Lead() != -1
 	case d.Pitch == chance.PitchAround || d.Pitch == chance.IntentionalWalk:
 		return t.state.Bases != [3]game.Runner{}
 	case d.Pitch == chance.PickoffThrow:

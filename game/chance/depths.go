@@ -28,6 +28,7 @@ func (pa *plateAppearance) applyDepths(w *[classes]float64) {
 	case Deep:
 		apply(depth{1.22, .785, .5, 1})
 	default:
+		apply(depth{1, 1.055, 1, 1})
 	}
 	if c.GuardLines {
 		apply(depth{1.14, .77, .93, 1})

@@ -83,11 +83,14 @@ func (pa *plateAppearance) groundBallWeight(r *advanceRow) float64 {
 	case DoublePlayDepth:
 		switch {
 		case is(multipleOuts):
-			f *= 1.25
+			f *= 1.2
 		case is(thirdScores):
 			f *= 1.1
 		}
 	default:
+		if is(multipleOuts) {
+			f *= .9
+		}
 	}
 	if pa.tactics.Offense == HitAndRun {
 		switch {

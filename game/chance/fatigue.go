@@ -78,7 +78,7 @@ const (
 	firstBatter     = .03 // the first batter of a relief pitcher
 	excessBatter    = .012
 	excessSquared   = .0015
-	formOfDay       = .11 // standard deviation
+	formOfDay       = .165 // standard deviation
 	pitchesPerTurn  = 3.9
 )
 

@@ -67,10 +67,17 @@ func (pa *plateAppearance) safeOnThrow(going int) {
 
 // pickOffReason returns how a runner whom the manager did not send is picked off.
 func (pa *plateAppearance) pickOffReason(from game.Base) game.AdvanceReason {
-	if pa.scorerDraw < pickedOffStealing && from < game.Third && pa.runners[from+1] == nil {
+	if pa.scorerDraw < pickedOffStealing && !pa.isDecided() && from < game.Third && pa.runners[from+1] == nil {
 		return game.PickedOffStealing
 	}
 	return game.PickedOff
+}
+
+// decidedLead is the lead, in runs, from which runners go only if they are sent: 3 of 1,176 attempts to steal in 2020.
+const decidedLead = 7
+
+func (pa *plateAppearance) isDecided() bool {
+	return pa.state.Lead() >= decidedLead || pa.state.Lead() <= -decidedLead
 }
 
 // indifference returns the chance that a lone runner on first takes second while the defense does not care: in the last
@@ -105,7 +112,7 @@ func (pa *plateAppearance) goOnStrike() (going int, p float64) {
 		return 0, 0
 	case pa.tactics.Offense == HitAndRun:
 		return pa.runnersGoing(), 1
-	case pa.bases == onFirst:
+	case pa.bases == onFirst && !pa.isDecided():
 		return onFirst, strikeoutGoing
 	default:
 		return 0, 0

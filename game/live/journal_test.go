@@ -114,7 +114,11 @@ func simulator(r *rig, seed chance.Seed, end protocol.Game) (*chance.Simulator, 
 	}
 	options := game.Options{DH: end.Options.DH, Innings: end.Options.Innings, ExtraInnings: end.Options.ExtraInnings}
 	s := check.Must(game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup}))(r)
-	return chance.NewSimulator(chance.Setup{Seed: seed, Clubs: clubs, Ratings: ratings, Park: park}), s
+	recent := seed.Rest(clubs[game.Away])
+	maps.Copy(recent, seed.Rest(clubs[game.Home]))
+	return chance.NewSimulator(chance.Setup{
+		Seed: seed, Clubs: clubs, Ratings: ratings, Park: park, Recent: recent,
+	}), s
 }
 
 // A journal that is damaged, or of another version, is refused, and affects only its own game.

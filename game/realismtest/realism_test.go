@@ -93,7 +93,11 @@ func report(tb testing.TB, all *sample, errors float64) {
 				continue
 			}
 			fmt.Fprintf(w, "%s\t", seasons)
-			if slack := errors * err; !(got >= seasons.least-slack && got <= seasons.most+slack) {
+			slack := errors * err
+			if seasons.least == seasons.most {
+				slack = max(errors, meanErrors) * err
+			}
+			if !(got >= seasons.least-slack && got <= seasons.most+slack) {
 				missed = "MISSED"
 				tb.Errorf("%s, %s: %.4g ± %.2g, want %.4g to %.4g",
 					r.name, [3]string{"with DH", "without DH", "all"}[i], got, err, seasons.least, seasons.most)
@@ -145,6 +149,8 @@ func (t *tally) play(tb testing.TB, p *bottest.Pairing, seed uint64) {
 			if s.Position == game.PinchHitter {
 				t.n[pinchHitters]++
 			}
+			t.countIf(noHittersRelieved, s.Position == game.Pitcher && !before.Teams[s.Side].Relieved &&
+				before.Inning > 8 && book.BoxScore(before).Teams[s.Side.Other()].Hits == 0)
 		}
 		book.RecordSubstitutions(before, subs, after)
 	}
@@ -154,7 +160,12 @@ func (t *tally) play(tb testing.TB, p *bottest.Pairing, seed uint64) {
 		t.countPlay(before, play)
 		h.count(t, before, play, after)
 	}
-	g.Finish()
+	for !g.State.Over() {
+		g.Manage()
+		calls := g.Tactics()
+		t.countIf(guarded, calls.Defense.GuardLines && g.State.Inning <= 3)
+		g.Play(calls, g.Answer)
+	}
 	box := book.BoxScore(&g.State)
 	t.countGame(&g.State, &box)
 	t.countChances(chances, g.State.Score[game.Home] > g.State.Score[game.Away])
@@ -179,6 +190,12 @@ func (t *target) String() string {
 	}
 	return fmt.Sprintf("%.4g", t.want)
 }
+
+// meanErrors is the number of standard errors that a measurement may be off a mean.
+const meanErrors = 3
+
+// mean returns the mean of 2015–19 as a range without tolerance.
+func mean(want float64) *target { return within(0, want) }
 
 // within returns the range of a value with a tolerance in percent.
 func within(percent, want float64) *target {
@@ -206,14 +223,27 @@ func rows() []row {
 		{"on-base average", onBase, nil, nil, within(2, .3213)},
 		{"singles, %", percent(singles), nil, nil, within(3, 14.65)},
 		{"doubles, %", percent(doubles), nil, nil, within(3, 4.517)},
+		{"doubles", perTeam(doubles), nil, mean(1.72), nil},
 		{"triples, %", percent(triples), nil, nil, within(4, .458)},
 		{"home runs, %", percent(homeRuns), nil, nil, within(3, 3.162)},
 		{"walks, %", percent(walks), nil, nil, within(3, 8.227)},
 		{"strikeouts, %", percent(strikeouts), nil, nil, within(3, 21.53)},
 		{"hit batters, %", percent(hitByPitch), nil, nil, within(3, .946)},
 		{"sacrifice flies, %", percent(sacrificeFlies), nil, nil, within(5, .644)},
+		// What managers hardly do: at most as often as in the 898 games of 2020; the lines have no source.
+		{"bunts with two out and a runner on third", perTeam(lateBunts), nil, nil, between(0, .0023)},
+		{"bunts with the bases full", perTeam(fullBunts), nil, nil, between(0, .0023)},
+		{"bunts three and more behind, from the seventh", perTeam(losingBunts), nil, nil, between(0, .0039)},
+		{"steals at seven and more runs", perTeam(idleSteals), nil, nil, between(0, .0017)},
+		{"steals with two out, one behind, from the ninth", perTeam(lastSteals), nil, nil, between(0, .0028)},
+		{"lines guarded, innings 1–3", perTeam(guarded), nil, nil, between(0, .02)},
 		{"sacrifice hits", perTeam(sacrificeHits), within(35, .128), within(35, .276), nil},
-		{"intentional walks", perTeam(intentionalWalks), within(35, .137), within(35, .234), nil},
+		{"intentional walks", perTeam(intentionalWalks), within(35, .137), mean(.235), nil},
+		// Of 3,606 in four seasons: chance/measured.txt.
+		{
+			"intentional walks with a runner on first, %", per(walksBehindRunners, intentionalWalks, 100), nil, nil,
+			between(0, 4.1),
+		},
 		{"stolen bases", perTeam(stolenBases), nil, nil, within(20, .507)},
 		{"caught stealing", perTeam(caughtStealing), nil, nil, within(20, .197)},
 		{"attempts to steal third", perTeam(stealsOfThird), nil, nil, between(.03, .09)},
@@ -222,19 +252,22 @@ func rows() []row {
 		{"wild pitches", perTeam(wildPitches), nil, nil, within(6, .369)},
 		{"passed balls", perTeam(passedBalls), nil, nil, within(8, .073)},
 		{"double plays", perTeam(doublePlays), nil, nil, within(5, .883)},
+		{"grounded into double plays", perTeam(groundedIntoDoublePlays), nil, nil, mean(.75)},
 		{"left on base", perTeam(leftOnBase), nil, nil, within(3, 6.76)},
 		{"pitches per turn", per(pitches, turns, 1), nil, nil, within(2.5, 3.88)},
-		{"pitchers", perTeam(pitchers), within(6, 4.14), within(6, 4.31), nil},
-		{"starter's outs", perTeam(starterOuts), nil, nil, within(5, 16.6)},
+		{"pitchers", perTeam(pitchers), within(6, 4.14), mean(4.33), nil},
+		{"eight and more pitchers, %", perTeamPercent(manyPitchers), nil, nil, between(0, 1.9)},
+		{"starter's outs", perTeam(starterOuts), nil, nil, mean(16.5)},
 		{"starters gone before the fifth, %", perTeamPercent(shortStarts), between(20, 30), between(20, 30), nil},
 		{"starts of more than 125 pitches, %", perTeamPercent(longStarts), between(0, 0), between(0, 0), nil},
-		{"complete games, %", perTeamPercent(completeGames), between(.8, 2.6), between(.6, 2.4), nil},
+		{"complete games, %", perTeamPercent(completeGames), between(.8, 2.6), between(.6, 2.4), mean(1.37)},
+		{"no-hitters relieved after the eighth, %", perTeamPercent(noHittersRelieved), nil, nil, between(0, 0)},
 		{"pinch hitters", perTeam(pinchHitters), within(30, .532), nil, nil},
 		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil},
 		{"home wins, %", perGame(homeWins), nil, nil, between(52, 54.5)},
 		{"one-run games, %", perGame(oneRun), nil, nil, between(26.2, 29.2)},
 		{"margins of ten and more, %", perGame(tenRuns), nil, nil, within(14, 4.49)},
-		{"extra innings, %", perGame(extraInnings), between(7, 8.9), nil, between(7.3, 9)},
+		{"extra innings, %", perGame(extraInnings), between(7, 8.9), nil, mean(8.3)},
 		{"shut out, %", perTeamPercent(shutouts), nil, nil, between(5.2, 6.5)},
 		{"indifference", perTeam(indifference), nil, nil, between(.03, .08)},
 		{"strikeout and caught stealing", perTeam(strikeoutThrow), nil, nil, within(35, .029)}, // 2,812 in 20 seasons
@@ -317,6 +350,16 @@ const (
 	pickedStealing // runners picked off stealing
 	unassisted     // forces at second
 	pitchersTurns  // at bat
+	groundedIntoDoublePlays
+	manyPitchers       // eight or more in nine innings
+	noHittersRelieved  // pitchers who had allowed no hit in eight innings
+	walksBehindRunners // intentional ones with a runner on first
+	lateBunts          // with two out and a runner on third
+	fullBunts
+	losingBunts // three and more behind, from the seventh inning
+	idleSteals  // attempts seven and more ahead or behind
+	lastSteals  // attempts with two out, one behind, from the ninth inning
+	guarded     // turns with the lines guarded in the first three innings
 	counters
 )
 
@@ -352,16 +395,20 @@ func (t *tally) countIf(n int, is bool) {
 
 // countPlay counts what no box score has.
 func (t *tally) countPlay(before *game.State, p *game.Play) {
-	stole := 0
+	stole, tries := 0, 0
 	for from := game.First; from <= game.Third; from++ {
 		reason := p.Advances[from].Reason
 		if reason == game.Stole {
 			stole++
 		}
+		if reason == game.Stole || reason == game.Caught || reason == game.PickedOffStealing {
+			tries++
+		}
 		t.countIf(stealsOfThird, from == game.Second && (reason == game.Stole || reason == game.Caught))
 		t.countIf(pickedStealing, reason == game.PickedOffStealing && p.Kind == game.PickOff)
 	}
 	t.countIf(doubleSteals, stole > 1)
+	t.countUnwise(before, p, tries)
 	t.countIf(passedBalls, p.Kind == game.PassedBall || p.Also == game.PassedBall)
 	t.countIf(pitchersTurns, p.Kind.EndsPlateAppearance() && before.Batter() == before.Teams[before.Batting()].Pitcher)
 	t.countIf(groundRule, p.Flags.Has(game.GroundRuleDouble))
@@ -370,6 +417,22 @@ func (t *tally) countPlay(before *game.State, p *game.Play) {
 	t.countIf(unassisted, p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second &&
 		len(p.Outs[0].Fielders) == 1)
 	t.n[doublePlays] += map[bool]int{true: 1}[before.Tally(*p).DoublePlay]
+}
+
+// countUnwise counts what managers hardly do, in a play with a number of attempts to steal.
+func (t *tally) countUnwise(before *game.State, p *game.Play, steals int) {
+	lead, bunt := before.Lead(), p.Ball.Contact.IsBunt()
+	first, third := before.Bases[0].Player != "", before.Bases[2].Player != ""
+	t.countIf(walksBehindRunners, p.Kind == game.IntentionalWalk && first)
+	t.countIf(lateBunts, bunt && third && before.Outs == 2)
+	t.countIf(fullBunts, bunt && chance.BaseOut(before)/3 == 7)
+	t.countIf(losingBunts, bunt && before.Inning >= 7 && lead <= -3)
+	if lead >= 7 || lead <= -7 {
+		t.n[idleSteals] += steals
+	}
+	if before.Outs == 2 && lead == -1 && before.Inning >= 9 {
+		t.n[lastSteals] += steals
+	}
 }
 
 // countGame counts a box score.
@@ -397,7 +460,9 @@ func (t *tally) countGame(s *game.State, box *game.BoxScore) {
 			t.n[sacrificeFlies] += l.SacrificeFlies
 			t.n[stolenBases] += l.StolenBases
 			t.n[caughtStealing] += l.CaughtStealing
+			t.n[groundedIntoDoublePlays] += l.GroundedIntoDoublePlays
 		}
+		t.countIf(manyPitchers, len(team.Pitching) >= 8 && s.Inning <= 9)
 		for i, l := range team.Pitching {
 			t.n[pitchers]++
 			t.n[pitches] += l.Pitches
