@@ -30,6 +30,8 @@ RACE  = ./daemon ./daemon/web/play ./game/live ./daemon/web/site ./daemon/web/si
 # Tests of the race detector's packages that run without it: the scripts start hundreds of processes, which take twice
 # as long with it; its code has no goroutine to be dumped by a signal, on which Go 1.26 fails.
 UNRACED = ^TestScripts$$|^TestServe_dumpOnSIGQUIT$$
+# Tests of what espeak-ng prints, which "make test-all" runs once more with the next Debian's.
+PHONEMES = ^TestText_|^TestPhonemizer_phonemes$$|^TestBundled_havePhonemesOfAllTexts$$
 # Packages with tests of "make test-all". The longest is first.
 ALL   = ./daemon/pagetest $$(git grep -l '^func TestAll_' -- '*_test.go' ':!daemon/soundtest' | xargs -n 1 dirname | sed 's|^|./|')
 
@@ -51,12 +53,16 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-cli
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell \
 		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg dbus
 
-parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip ## and what "make test-all" needs
+parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip .build/espeak ## and what "make test-all" needs
 	@packaging/need firefox-esr apprise
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:
 	@packaging/unpack caddy usr/bin/caddy $@
+
+# espeak-ng of Debian 13, whose phonemes are not those of Debian 12.
+.build/espeak:
+	@packaging/espeak $@
 
 # The MQTT broker of the tests, and the libraries that it needs.
 .build/mosquitto:
@@ -114,6 +120,7 @@ test-all: test parts-all ## and all others: contact sheets, every size and langu
 	go test -vet=off -timeout 30m -run '^TestAll_' -p 3 $(ALL)
 	@[ "$$(packaging/revision)" != "$(REVISION)" ] || touch .build/passed-$(REVISION) # for "make release"
 
+	PATH=$(CURDIR)/.build/espeak:$$PATH go test -vet=off -run '$(PHONEMES)' ./voice/speakable ./voice/espeak ./voice/library
 test-short: ## the tests that need Go and gcc only
 	go test -vet=off -short -skip '^TestAll_' ./...
 

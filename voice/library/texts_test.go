@@ -117,18 +117,21 @@ func TestBundled_havePhonemesOfAllTexts(t *testing.T) {
 	check.Require(t, len(sentences) >= 800, "%d sentences, want at least 800", len(sentences))
 	phonemizer := voicetest.Espeak(t)
 	for _, name := range voicetest.Names(t) {
-		config := voicetest.Config(t, name)
-		missing := map[string]string{}
-		sentence := ""
-		v := &voice.Voice{
-			Config: config, Phonemizer: phonemizer, Model: silentModel{},
-			OnMissing: func(p string) { missing[p] = sentence },
-		}
-		for _, sentence = range sentences {
-			say(t, v, sentence)
-		}
-		for _, p := range slices.Sorted(maps.Keys(missing)) {
-			t.Errorf("%s has no id for %q in %q", name, p, missing[p])
+		for _, dialect := range []string{"en-us", "en-gb"} {
+			config := *voicetest.Config(t, name)
+			config.Espeak = dialect
+			missing := map[string]string{}
+			sentence := ""
+			v := &voice.Voice{
+				Config: &config, Phonemizer: phonemizer, Model: silentModel{},
+				OnMissing: func(p string) { missing[p] = sentence },
+			}
+			for _, sentence = range sentences {
+				say(t, v, sentence)
+			}
+			for _, p := range slices.Sorted(maps.Keys(missing)) {
+				t.Errorf("%s has no id for %q in %q of %s", name, p, missing[p], dialect)
+			}
 		}
 	}
 }

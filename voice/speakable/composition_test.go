@@ -20,7 +20,8 @@ var compositions = map[string]struct {
 		"weekday": {"Monday"}, "version": {"v1.2.3"}, "code": {"A4"}, "word": {"dinner"}, "fraction": {"3/4 cup"},
 		"ordinal": {"22nd"}, "year": {"2026"}, "number": {"1,234"}, "telephone": {"555-1234"}, "host": {"192.168.1.10"},
 		"mail": {"anna@example.org"}, "acronym": {"NAS"}, "capitals": {"GAS"}, "height": {`5'11"`}, "size": {"2x4"},
-		"name": {"Dr. Smith"}, "street": {"5 Main St."},
+		"name": {"Dr. Smith"}, "street": {"5 Main St."}, "decimal": {"3.5"}, "minus": {"-3"}, "speed": {"60 mph"},
+		"data": {"5 GB"}, "identifier": {"ABC-123"}, "address": {"example.org/menu"},
 	}, map[string]string{
 		", ": "", "; ": "", ": ": "", " – ": "", " - ": "", " / ": "", " | ": "", " + ": " plus", " & ": " and",
 		". ": "", "\n": "", " (": "", " and ": " and",
@@ -31,7 +32,9 @@ var compositions = map[string]struct {
 		"percentage": {"20 %"}, "weight": {"8 kg"}, "weekday": {"Montag"}, "version": {"Version 1.2.3"}, "code": {"A4"},
 		"word": {"Essen"}, "fraction": {"½"}, "year": {"2026"}, "number": {"1.234"}, "telephone": {"030 901820"},
 		"host": {"192.168.1.10"}, "mail": {"anna@example.org"}, "acronym": {"NAS"}, "capitals": {"GAS"},
-		"name": {"Dr. Schmidt"}, "street": {"Hauptstr."},
+		"name": {"Dr. Schmidt"}, "street": {"Hauptstr."}, "decimal": {"3,5"}, "minus": {"-3"}, "speed": {"50 km/h"},
+		"data": {"5 GB"}, "identifier": {"ABC-123"}, "address": {"example.org/menu"},
+		"energy": {"5 kWh"}, "length": {"1,80 m"},
 	}, map[string]string{
 		", ": "", "; ": "", ": ": "", " – ": "", " - ": "", " / ": "", " | ": "", " + ": " plus", " & ": " und",
 		". ": "", "\n": "", " (": "", " und ": " und",
@@ -43,8 +46,14 @@ func TestText_composition(t *testing.T) {
 	t.Parallel()
 	// The pairs that are read as one, with a dash or a slash between them.
 	together := map[[2]string]bool{
-		{"price", "number"}: true, {"price", "year"}: true, // €15 – 20
-		{"date", "ordinal"}: true, // May 5 – 7th
+		{"price", "number"}: true, {"price", "year"}: true, {"price", "decimal"}: true, // €15 – 20
+		{"date", "ordinal"}:   true,                            // May 5 – 7th
+		{"decimal", "street"}: true, {"minus", "street"}: true, // 3 – 5 Main St.
+		{"decimal", "number"}: true, {"number", "decimal"}: true, {"minus", "number"}: true, {"minus", "decimal"}: true,
+	}
+	for measured := range strings.FieldsSeq("price duration temperature percentage weight speed data length energy") {
+		together[[2]string{"decimal", measured}] = true // 3.5 – 5 kg
+		together[[2]string{"minus", measured}] = true   // -3 – 5 °C
 	}
 	for lang, c := range compositions {
 		alone := map[string]string{}

@@ -144,6 +144,9 @@ func (g gap) sentenceMark() string {
 // mark returns the strongest mark of the gap: a sentence mark as written, then the end of a line, then other
 // marks.
 func (g gap) mark() string {
+	if g.is == " " {
+		return ""
+	}
 	is := smiley.ReplaceAllString(g.is, "")
 	last := strings.LastIndexAny(is, ".,;:")
 	switch {

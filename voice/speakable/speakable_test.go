@@ -459,10 +459,16 @@ func same(spoken string, wordings []string) bool {
 		slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })
 }
 
+// letters returns the words of a text, in small letters but for those with capitals inside, which espeak-ng may spell.
 func letters(text string) string {
-	return strings.Join(
-		strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ",
-	)
+	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' })
+	for i, word := range words {
+		_, first := utf8.DecodeRuneInString(word)
+		if rest := word[first:]; rest == strings.ToLower(rest) {
+			words[i] = strings.ToLower(word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // phonemes runs espeak-ng once on the texts of the rows that are not the same.

@@ -23,10 +23,9 @@ func (s *grammar) identifier(t recognize.Identifier) string {
 			spoken = append(spoken, s.labelNumber(run))
 		case recognize.IsDigit(rune(run[0])):
 			spoken = append(spoken, s.codeNumber(run, dense && !verbalize.IsYear(run), i+1 < len(runs)))
-		case len(runs) == 3 && runs[0] == "1" && i == 2: // 1-800-FLOWERS
-			spoken = append(spoken, run)
-		case len(run) > 1 && strings.ToUpper(run) != run, len(run) > 3:
-			spoken = append(spoken, run)
+		case len(runs) == 3 && runs[0] == "1" && i == 2, // 1-800-FLOWERS
+			len(run) > 1 && strings.ToUpper(run) != run, len(run) > 3:
+			spoken = append(spoken, strings.ToLower(run))
 		default:
 			spoken = append(spoken, s.Spelled(strings.ToUpper(run)))
 		}

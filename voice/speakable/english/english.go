@@ -57,9 +57,10 @@ func verbalizer(british bool) *verbalize.Verbalizer {
 		own = "" // their phonemes are American
 	}
 	locale := recognize.ParseLocale(recognize.Locale{
-		MonthFirst: !british,
-		Readable:   []*unicode.RangeTable{unicode.Latin},
-		EmojiName:  recognize.EmojiNames(emoji),
+		MonthFirst:  !british,
+		TwelveHours: true,
+		Readable:    []*unicode.RangeTable{unicode.Latin},
+		EmojiName:   recognize.EmojiNames(emoji),
 	}, recognize.Tables{
 		Context: context, Calendar: calendar, Units: units, Abbreviations: abbreviations, Homographs: homographs,
 		Names: own, Signs: signs,

@@ -46,6 +46,8 @@ func verbalizer() *verbalize.Verbalizer {
 	v := &verbalize.Verbalizer{Locale: recognize.ParseLocale(recognize.Locale{
 		DecimalComma:  true,
 		PeriodOrdinal: true,
+		CapitalNouns:  true,
+		Cases:         true,
 		Readable:      []*unicode.RangeTable{unicode.Latin},
 		EmojiName:     recognize.EmojiNames(emoji),
 	}, recognize.Tables{

@@ -157,7 +157,7 @@ func (s *grammar) identifier(t recognize.Identifier) string {
 		case recognize.IsDigit(rune(run[0])):
 			spoken[i] = s.codeNumber(run, i+1 < len(t.Runs))
 		case len(run) > 3:
-			spoken[i] = run
+			spoken[i] = strings.ToLower(run)
 		default:
 			spoken[i] = s.Spelled(strings.ToUpper(run))
 		}

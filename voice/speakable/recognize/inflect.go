@@ -19,7 +19,7 @@ const (
 
 // inflected returns a token of n bytes with the case that the words before it demand.
 func (s *tokenizer) inflected(t Token, n int) Token {
-	if !s.PeriodOrdinal {
+	if !s.Cases {
 		return t
 	}
 	switch t := t.(type) {
@@ -104,10 +104,11 @@ func (s *tokenizer) periodDate(m []string) Token {
 // periodClock recognizes 19.30 Uhr, and 19.30 after a word for that.
 func (s *tokenizer) periodClock(m []string) (Token, int) {
 	hour, text := Atoi(m[1]), m[0]
-	if !s.Is(ClockAfter, m[3]) {
+	named := s.Is(ClockAfter, m[3])
+	if !named {
 		text = m[1] + "." + m[2]
 	}
-	if !s.PeriodOrdinal || hour > 24 || text != m[0] && !s.preceded(ClockBefore) || !s.ends(text) {
+	if s.TwelveHours || hour > 24 || !named && !s.preceded(ClockBefore) || !s.ends(text) {
 		return nil, 0
 	}
 	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}, len(text)
@@ -185,7 +186,7 @@ func countRules() []rule {
 					return nil, 0
 				}
 			}
-			if !s.PeriodOrdinal || !capital(noun) || s.preceded(Seat) {
+			if !s.CapitalNouns || !capital(noun) || s.preceded(Seat) {
 				return nil, 0
 			}
 			return Counted{Noun: noun, Adjective: adjective}, 1
@@ -194,7 +195,7 @@ func countRules() []rule {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
 			after := s.preceded(YearBefore)
-			if !s.PeriodOrdinal || marked || !after && Atoi(m[0]) < 1500 ||
+			if !s.CapitalNouns || marked || !after && Atoi(m[0]) < 1500 ||
 				capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
 			}

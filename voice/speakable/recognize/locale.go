@@ -12,7 +12,10 @@ import (
 type Locale struct {
 	DecimalComma  bool // 3,14 and 1.000
 	MonthFirst    bool // 11/20 is in November
-	PeriodOrdinal bool // 22. is an ordinal, 24.12. a date, and the day has 24 hours
+	TwelveHours   bool // 9 a.m. and 9 p.m., otherwise the day has 24 hours
+	PeriodOrdinal bool // 22. is an ordinal, 24.12. a date
+	CapitalNouns  bool // nouns have capitals
+	Cases         bool // articles and ordinals have the case that a preposition demands
 	// Readable are the scripts that the language's voices can read.
 	Readable []*unicode.RangeTable
 	// EmojiName returns the name of a symbol or sequence, "" for none; nil leaves all symbols to espeak-ng.
@@ -82,7 +85,6 @@ const (
 	Note                     // a price before it is an adjective
 	Ruler                    // a Roman number after it is an ordinal
 	Chapter                  // a Roman number after it is a number
-	Saintly                  // St. after it is Saint
 	Starter                  // often starts a sentence
 	Lower                    // a word in sentences in capitals
 	Shouted                  // a word wherever it stands in capitals
@@ -129,7 +131,7 @@ func roleNames() [numRoles]string {
 		"whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler",
 		"dialed", "carrier", "owner",
-		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "shouted", "spelled", "calm", "joiner",
+		"period", "note", "ruler", "chapter", "starter", "lower", "shouted", "spelled", "calm", "joiner",
 		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "urge", "objective", "instant", "predicate", "interjection",
@@ -206,7 +208,7 @@ func ParseLocale(l Locale, t Tables) *Locale {
 	l.homographs, l.signs = map[string][]homograph{}, map[string]string{}
 	l.months, l.names[0] = numbered(t.Calendar, "month ")
 	l.weekdays, l.names[1] = numbered(t.Calendar, "weekday ")
-	l.forms = map[string][]string{}
+	l.forms, l.endings = map[string][]string{}, nil
 	for row := range rows(t.Context) {
 		l.addRole(row)
 	}

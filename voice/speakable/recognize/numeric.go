@@ -175,8 +175,8 @@ func leadRules() []rule {
 		{
 			"$",
 			starts(
-				`(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount +
-					magnitude,
+				`(?:(US|CA|C|AU|A|NZ))?([$£€¥₹]) ?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` +
+					amount + magnitude,
 			),
 			(*tokenizer).price,
 		},

@@ -155,6 +155,9 @@ func (s *tokenizer) summand(n int) bool {
 	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", First(s.next(n)+" "))
 }
 
+// noun reports whether the word after the next n bytes is a noun by its capital.
+func (s *tokenizer) noun(n int) bool { return s.CapitalNouns && capital(s.nextWord(n)) }
+
 // pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a blood pressure, a fraction
 // before words such as "cup" or alone.
 func (s *tokenizer) pair(m []string) (Token, int) {
@@ -171,7 +174,7 @@ func (s *tokenizer) pair(m []string) (Token, int) {
 		p.Join = Plain
 	case s.nears(Pressure) && a > b || a > b && a > 80 && b > 39:
 		p.Join = Over
-	case part && s.follows(Portion, n, 1) && !s.preceded(Part):
+	case part && !s.preceded(Part) && (s.follows(Portion, n, 1) || s.noun(n) && !s.follows(Parts, n, 2)):
 		return fraction, n
 	case part && s.preceded(Copula), part && !s.preceded(Part) && s.summand(n):
 		return fraction, n

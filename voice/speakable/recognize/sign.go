@@ -115,6 +115,9 @@ func (s *tokenizer) alike(gap string) bool {
 	if s.last == nil && s.preceded(Moment) {
 		left = "time"
 	}
+	if right == "number" && s.Is(ClockAfter, Head(strings.TrimLeft(rest, " "))) { // 15 Uhr
+		right = "time"
+	}
 	labeled := s.Is(Seat, s.before(1)) || s.bound()
 	switch {
 	case left == "" || right == "":
@@ -122,10 +125,12 @@ func (s *tokenizer) alike(gap string) bool {
 	case left == right:
 		return left != "number" || !labeled && yearly(s.last) == yearly(next) && (grouped(next) || !grouped(s.last))
 	case left == "number":
+		hour := integral(s.last) && !s.negative() && len(s.before(0)) <= 2
 		return !labeled && !yearly(s.last) && !grouped(s.last) && right != "date" && right != "ordinal" &&
-			(right != "time" || len(s.before(0)) <= 2)
+			(hour || right != "time" && right != "fraction")
 	case right == "number":
-		return !yearly(next) && !grouped(next) && !isLetter(First(strings.TrimLeft(rest, " ")))
+		return !yearly(next) && !grouped(next) && (integral(next) || left == "money") &&
+			!isLetter(First(strings.TrimLeft(rest, " ")))
 	}
 	return false
 }
@@ -137,6 +142,11 @@ func (s *tokenizer) bound() bool {
 	}
 	sign, ok := s.tokens[len(s.tokens)-2].(Sign)
 	return ok && (sign.Sign == "to" || sign.Sign == "#")
+}
+
+// negative reports whether the last token has a minus before it.
+func (s *tokenizer) negative() bool {
+	return len(s.tokens) > 1 && s.tokens[len(s.tokens)-2] == Sign{"−"}
 }
 
 // beforeDash returns the part of a text before its last dash if that stands between spaces, else "".
@@ -202,6 +212,12 @@ func grouped(t Token) bool {
 	return ok && n.Grouped
 }
 
+// integral reports whether a token is a number without a fraction.
+func integral(t Token) bool {
+	n, ok := t.(Number)
+	return ok && n.Fraction == ""
+}
+
 // yearly reports whether a token may be a year.
 func yearly(t Token) bool {
 	n, ok := t.(Number)
@@ -231,7 +247,7 @@ func (s *tokenizer) ranged(c, before, after rune, size int) bool {
 	case Clock, Date:
 		return s.short(s.nextWord(size))
 	case Label:
-		return s.PeriodOrdinal && len(Head(s.rest(size))) == 1
+		return len(Head(s.rest(size))) == 1
 	}
 	before0, word := s.before(0), Head(s.rest(size))
 	if before0 == "M" && word == "F" { // Monday to Friday

@@ -146,7 +146,7 @@ var (
 var (
 	// monthFirst matches what follows a month's name in a date.
 	monthFirst = regexp.MustCompile(
-		`^\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`,
+		`^\.? (\d{1,2})(?:st|nd|rd|th)?(?: ?[-–] ?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`,
 	)
 	colonDigit   = regexp.MustCompile(`^:\d`)
 	longerNumber = regexp.MustCompile(`^[:.,/-]?\d`)
@@ -202,7 +202,7 @@ func clockRules() []rule {
 		{
 			"a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
 			whole(func(s *tokenizer, m []string) Token {
-				if h := Atoi(m[1]); h < 1 || h > 12 || Atoi(m[2]) > 59 || s.PeriodOrdinal {
+				if h := Atoi(m[1]); h < 1 || h > 12 || Atoi(m[2]) > 59 || !s.TwelveHours {
 					return nil
 				}
 				return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Half: lower(m[3])}
@@ -261,10 +261,10 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 	if c.Second >= 0 && c.Half == 0 && !c.Sharp && s.lasts(len(m[1]), n) {
 		return stopwatch(c), n
 	}
-	if s.PeriodOrdinal && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
+	if !s.TwelveHours && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
 		n += len(" h")
 	}
-	if s.PeriodOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
+	if !s.TwelveHours && m[4]+m[5] != "" { // 19:30 am Bahnhof
 		n, c.Half = strings.IndexFunc(m[0], func(r rune) bool { return !IsDigit(r) && r != ':' }), 0
 	}
 	if after := s.rest(n); strings.HasPrefix(after, ":") && startsWithDigit(after[1:]) {
@@ -294,7 +294,7 @@ func stopwatch(c Clock) Duration {
 // shortHour recognizes 9a and 5p near another time.
 func (s *tokenizer) shortHour(m []string) Token {
 	h := Atoi(m[1])
-	if h < 1 || h > 12 || s.PeriodOrdinal || s.preceded(Seat) {
+	if h < 1 || h > 12 || !s.TwelveHours || s.preceded(Seat) {
 		return nil
 	}
 	before, ok := s.last.(Clock)

@@ -30,7 +30,7 @@ func wordRules() []func(s *tokenizer, word string) bool {
 		(*tokenizer).codedAmount, (*tokenizer).gluedNumber, (*tokenizer).identified, (*tokenizer).unitWord,
 		(*tokenizer).abbreviated, (*tokenizer).calendarWord,
 		(*tokenizer).homograph, (*tokenizer).capitals, (*tokenizer).powered, (*tokenizer).between, (*tokenizer).roman,
-		(*tokenizer).initial, (*tokenizer).plate,
+		(*tokenizer).initial, (*tokenizer).plate, (*tokenizer).unlisted,
 	}
 }
 
@@ -164,7 +164,10 @@ func (s *tokenizer) codedAmount(word string) bool {
 }
 
 // gluedNumber recognizes PM2.5, pH7.4 and GPT-4.1.
-func (s *tokenizer) gluedNumber(string) bool {
+func (s *tokenizer) gluedNumber(word string) bool {
+	if !strings.ContainsAny(word, "0123456789") && !s.followed(len(word), "-") {
+		return false
+	}
 	m := glued.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma ||
 		s.followed(len(m[0]), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
@@ -218,7 +221,7 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 		return false
 	case a.number && strings.EqualFold(word, "no") && s.refused(capital(word)):
 		return false
-	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") &&
+	case a.name && !capital(after) && !s.Is(Joiner, s.nextWord(n)) && !strings.HasPrefix(after, "/") &&
 		!strings.HasPrefix(after, "&"):
 		return false
 	case a.named:
@@ -226,7 +229,7 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 		named := capital(name) && (!s.begins || startsWithDigit(s.before(1)) || !a.name && a.long != "Street")
 		street := named || startsWithDigit(name)
 		_, house := s.abbreviations[Head(after)]
-		return street && !s.Is(Saintly, name) &&
+		return street &&
 			(!capital(after) || house || s.Is(Starter, Head(after)) || !period && strings.Contains("&", after[:1]))
 	}
 	return true
@@ -357,6 +360,24 @@ func (s *tokenizer) capitals(word string) bool {
 	}
 	return false
 }
+
+// vowels of Latin letters, in capitals.
+const vowels = "AEIOUYÀÁÂÃÄÅÆÈÉÊËÌÍÎÏÒÓÔÕÖØÙÚÛÜÝ"
+
+// unlisted recognizes a word in capitals that no table has. It is spelled if it has no vowel, or at most three letters
+// among words in small ones, else read as a word: espeak-ng would decide by the capitals around it.
+func (s *tokenizer) unlisted(word string) bool {
+	if len(word) < 2 || strings.ToUpper(word) != word || strings.ContainsFunc(word, isNoLatinCapital) {
+		return false
+	}
+	short := utf8.RuneCountInString(word) <= 3 && !s.loud && s.calm(len(word)) && !s.Is(Lower, word)
+	if short || !strings.ContainsAny(word, vowels) {
+		return s.take(Letters{word}, len(word))
+	}
+	return s.take(Word{strings.ToLower(word)}, len(word))
+}
+
+func isNoLatinCapital(c rune) bool { return !unicode.Is(unicode.Latin, c) || !unicode.IsUpper(c) }
 
 // letter recognizes a lone A that is the letter: after a word such as "room", or in a range of letters.
 func (s *tokenizer) letter(word string) bool {

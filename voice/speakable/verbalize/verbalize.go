@@ -18,7 +18,7 @@ type Grammar interface {
 	Number(n recognize.Number) string
 	// Spelled writes letters so that espeak-ng spells them.
 	Spelled(letters string) string
-	// AddressPart says a word of an address, which may be hexadecimal.
+	// AddressPart says a word of an address, in small letters, which may be hexadecimal.
 	AddressPart(part string, hex bool) string
 	// Count says a number of things that have a singular, a plural and perhaps more forms: coins of a
 	// [recognize.Money], units of a [recognize.Quantity], parts of a [recognize.Duration].
@@ -46,7 +46,7 @@ func (v *Verbalizer) Verbalize(t recognize.Token) string {
 	case recognize.Address:
 		hex := strings.Contains(t.Text, "::")
 		return recognize.SayAddress(t.Text, func(c rune) string { return v.SignName("address " + string(c)) },
-			func(part string) string { return v.Grammar.AddressPart(part, hex) })
+			func(part string) string { return v.Grammar.AddressPart(strings.ToLower(part), hex) })
 	case recognize.Tag:
 		return v.word("hashtag") + " " + v.camel(t.Name)
 	case recognize.Mention:
