@@ -91,7 +91,10 @@ parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip .build/es
 vendor: .build/page/node_modules ## update daemon/web/static/vendor after a change of its package.json
 	npm install --prefix daemon/web/static --package-lock-only --omit-lockfile-registry-resolved=true --no-audit --no-fund
 	packaging/npm daemon/web/static .build/page
-	cp .build/page/node_modules/lit-html/lit-html.js daemon/web/static/vendor/lit-html.js
+	NODE_PATH=.build/page/node_modules .build/page/node_modules/.bin/esbuild daemon/web/static/lit-html.ts \
+		--bundle --minify --format=esm --target=es2022 --legal-comments=none \
+		--banner:js='// lit-html, BSD-3-Clause, Copyright 2017 Google LLC: lit-html.LICENSE' \
+		--outfile=daemon/web/static/vendor/lit-html.js
 	cp .build/page/node_modules/lit-html/LICENSE daemon/web/static/vendor/lit-html.LICENSE
 	cp .build/page/node_modules/lean-qr/index.mjs daemon/web/static/vendor/lean-qr.js
 	cp .build/page/node_modules/lean-qr/LICENSE daemon/web/static/vendor/lean-qr.LICENSE
@@ -117,10 +120,10 @@ test: ## the tests, with real parts and the race detector
 
 test-all: test parts-all ## and all others: contact sheets, every size and language, whole samples, Firefox, long kills
 	go test -vet=off -timeout 30m -run '^TestAll_' ./daemon/soundtest
+	PATH=$(CURDIR)/.build/espeak:$$PATH go test -vet=off -run '$(PHONEMES)' ./voice/speakable ./voice/espeak ./voice/library
 	go test -vet=off -timeout 30m -run '^TestAll_' -p 3 $(ALL)
 	@[ "$$(packaging/revision)" != "$(REVISION)" ] || touch .build/passed-$(REVISION) # for "make release"
 
-	PATH=$(CURDIR)/.build/espeak:$$PATH go test -vet=off -run '$(PHONEMES)' ./voice/speakable ./voice/espeak ./voice/library
 test-short: ## the tests that need Go and gcc only
 	go test -vet=off -short -skip '^TestAll_' ./...
 

@@ -43,7 +43,7 @@ const microphone = `navigator.mediaDevices.getUserMedia = async () => {
 };`
 
 // A recording of the microphone, and a file in any format that the browser reads, are announced with the other fields
-// of the form; they can be heard and removed before.
+// of the form; they can be heard and removed before. What a recording cannot have is neither shown nor sent.
 func TestAnnouncements_recording(t *testing.T) {
 	b := begin(t)
 	b.preload(microphone)
@@ -56,8 +56,16 @@ func TestAnnouncements_recording(t *testing.T) {
 	b.pressNamed("Remove")
 	b.shows("#record")
 
+	b.press("#more summary")
+	b.shows("#more[open] [name=room]")
+	b.set("#repeat", "own")
+	b.press("[name=room]")
+	const withoutRecording = `["#sound", "#repeat", "#field-every", "#more [name=room]", "[name=when][value=weekly]"]`
+	b.await(withoutRecording + `.every((field) => $(field))`)
 	b.do(chromedp.SetUploadFiles("#recorded", []string{stereo(t)}))
 	b.says("#recording", "Recording, 1 s")
+	b.says("#more", "in this room only")
+	b.await(withoutRecording + `.every((field) => !$(field))`)
 	b.press("#urgent")
 	b.press("main form .primary")
 	b.await(`!$("#recording") && !$("#urgent").checked`)

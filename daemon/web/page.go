@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -82,9 +83,12 @@ func loadPage(cfg Config) (*page, error) {
 	return p, nil
 }
 
+// documentation matches a documentation comment that has its lines for itself.
+var documentation = regexp.MustCompile(`(?m)^[ \t]*/\*\*(?:[^*]|\*+[^*/])*\*+/[ \t]*\n`)
+
 // loadFiles returns the files of folders by name. The style sheets below
 // page/css are one file, style.css, in the order of their names, and so are the
-// parts of a module.
+// parts of a module, without its documentation: a twentieth of a view.
 func loadFiles(folders ...string) (map[string]*asset, error) {
 	bodies, style := map[string][]byte{}, []byte(nil)
 	for _, folder := range folders {
@@ -93,9 +97,12 @@ func loadFiles(folders ...string) (map[string]*asset, error) {
 				return err
 			}
 			body, err := static.Files.ReadFile(name)
-			if path.Dir(name) == "page/css" {
+			switch {
+			case path.Dir(name) == "page/css":
 				style = append(style, body...)
-			} else {
+			case folder == "page":
+				bodies[entry.Name()] = documentation.ReplaceAll(body, nil)
+			default:
 				bodies[entry.Name()] = body
 			}
 			return err

@@ -27,6 +27,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/static"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
 )
@@ -417,7 +418,7 @@ func TestPage_files(t *testing.T) {
 	r.Do(t, "GET", links[0][1]+"board.scorebook.js", "").Want(404, "not_found")
 	board := r.Do(t, "GET", links[0][1]+"board.js", "").Want(200).Text
 	for text, want := range map[string]int{
-		"class Scorebook": 1, "class Scene": 1, "export * from": 0, ` from "./ui.js"`: 1,
+		"class Scorebook": 1, "class Scene": 1, "export * from": 0, ` from "./ui.js"`: 1, "/**\n": 0, "/** Reports": 0,
 	} {
 		if got := strings.Count(board, text); got != want {
 			t.Errorf("board.js has %s %d times, want %d", text, got, want)
@@ -484,9 +485,13 @@ func TestPage_manifest(t *testing.T) {
 		Icons   []struct{ Src, Sizes, Type, Purpose string }
 	}
 	check.NoError(t, json.Unmarshal([]byte(answer.Text), &manifest))
-	if manifest.Display != "standalone" || manifest.Theme == "" {
-		t.Errorf("display %q, theme_color %q", manifest.Display, manifest.Theme)
+	check.Equal(t, manifest.Display, "standalone", "display")
+	style := check.Must(static.Files.ReadFile("page/css/0-colors.css"))(t)
+	for _, document := range []string{"index.html", "signin.html"} {
+		text := check.Must(static.Files.ReadFile(document))(t)
+		check.Contains(t, string(text), `<meta name="theme-color" content="`+manifest.Theme+`">`, "%s", document)
 	}
+	check.Contains(t, string(style), "--navy: "+manifest.Theme+";", "the page")
 	seen := map[string]bool{}
 	for _, icon := range manifest.Icons {
 		seen[icon.Purpose+" "+icon.Sizes] = true

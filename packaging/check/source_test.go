@@ -11,7 +11,10 @@ import (
 	"pressbox/packaging/check"
 )
 
-const maxColumns = 120 // a tab counts 4
+const (
+	maxColumns = 120 // a tab counts 4
+	maxLines   = 700 // of a script that is not a list of texts
+)
 
 var (
 	portable    = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
@@ -19,11 +22,12 @@ var (
 	testName    = regexp.MustCompile(`^func (Test|Fuzz|Benchmark)[A-Z][^_]*(_[a-z0-9][^_]*)?\(`)
 	anyTestName = regexp.MustCompile(`^func (Test|Fuzz|Benchmark)\w+\(`)
 	shortSkip   = regexp.MustCompile(`testing\.Short\(\) \{\n\s*\w+\.Skipf?\(`)
+	color       = regexp.MustCompile(`[:(, "'](#|%23)([0-9a-f]{3}|[0-9a-f]{6})\b`)
 	anySkip     = regexp.MustCompile(`\bt\w?\.Skip(f|Now)?\(`)
 )
 
-// What the linters do not see: the columns of scripts and style sheets, names of files and tests, and tests that are
-// skipped other than by "make test-short".
+// What the linters do not see: the columns and lines of scripts and style sheets, colors outside the palette, names of
+// files and tests, and tests that are skipped other than by "make test-short".
 func TestSource(t *testing.T) {
 	t.Parallel()
 	root := check.Root(t)
@@ -40,6 +44,7 @@ func TestSource(t *testing.T) {
 		switch {
 		case strings.HasSuffix(name, ".js"), strings.HasSuffix(name, ".css"), wrapped.MatchString(text):
 			checkColumns(t, name, text)
+			checkColors(t, name, text)
 		case strings.HasSuffix(name, "_test.go"):
 			checkTest(t, name, text)
 		}
@@ -53,6 +58,23 @@ func checkColumns(t *testing.T, name, text string) {
 		n++
 		got := len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
 		check.That(t, got <= maxColumns, "%s:%d has %d columns, want at most %d", name, n, got, maxColumns)
+	}
+	check.That(t, n <= maxLines || strings.Contains(name, "/languages/"), "%s has %d lines, want at most %d", name, n,
+		maxLines)
+}
+
+// palette is the file of the page that has its colors.
+const palette = "0-colors.css"
+
+func checkColors(t *testing.T, name, text string) {
+	t.Helper()
+	if !strings.HasPrefix(name, "daemon/web/static/page/") || strings.HasSuffix(name, palette) {
+		return
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		check.Equal(t, color.FindString(line), "", "%s:%d: a color that is not in %s", name, n, palette)
 	}
 }
 

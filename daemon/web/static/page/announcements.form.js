@@ -110,9 +110,12 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     in: draft.when === "in" ? Number(draft.in) * minute : undefined,
   });
 
+  /** What a recording cannot have: it is announced once, and here. @type {Partial<Content>} */
+  const unrecorded = { sound: undefined, repeat: undefined, room: undefined };
   /** Returns the address that announces a recording, with the fields as parameters. */
   const recordedTo = () => {
-    const given = Object.entries({ ...content(), ...later() }).filter(([, v]) => v !== undefined && v !== "");
+    const fields = { ...content(), ...unrecorded, ...later() };
+    const given = Object.entries(fields).filter(([, v]) => v !== undefined && v !== "");
     const parameters = new URLSearchParams(
       given.map(([k, v]) => [k, typeof v === "object" && !Array.isArray(v) ? JSON.stringify(v) : String(v)]),
     );
@@ -390,6 +393,9 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         )}
       </fieldset>
       ${violations("room")}`;
+  const repetition = () =>
+    html`${select("repeat", [...Object.keys(repeats), "own"])}
+    ${draft.repeat === "own" ? html`${amount("times", 2, 10, true)} ${amount("every", 1, 60, true)}` : nothing}`;
   const pace = () => (draft.rate ? t("say.wpm", { n: draft.rate }) : t("say.chime.default"));
   const more = () =>
     html`<details class="fine" id="more" ?open=${opened || kept.room?.length} @toggle=${open}>
@@ -430,19 +436,18 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         @input=${set("title")}
       />${violations("title")}
       <div class="two">
-        ${select("chime", ["none", ...sounds])} ${select("sound", sounds)}
+        ${select("chime", ["none", ...sounds])} ${recording ? nothing : select("sound", sounds)}
         ${select("priority", ["1", "2", "3", "4", "5"])}
         ${amount("volume", 1, 100)} ${amount("ttl", 1, 1440)}
-        ${select("repeat", [...Object.keys(repeats), "own"])}
-        ${draft.repeat === "own" ? html`${amount("times", 2, 10, true)} ${amount("every", 1, 60, true)}` : nothing}
+        ${recording ? nothing : repetition()}
       </div>
-      ${roomChoice()}
+      ${recording ? html`<p>${t("say.recorded.here")}</p>` : roomChoice()}
     </details>`;
 
   const choice = () =>
     html`<fieldset class="picks">
         <legend>${t("say.when")}</legend>
-        ${["now", "in", "at", "weekly"].map(
+        ${["now", "in", "at", ...(recording ? [] : ["weekly"])].map(
           (name) =>
             html`<label class="pick">
               <input

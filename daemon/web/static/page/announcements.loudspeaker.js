@@ -5,6 +5,7 @@ import { t, label, api, when, nextTime, alertBox, loading, requests, refocus, le
 
 const morning = 7; // o’clock
 const volumeDelay = 300; // ms from the last change of the slider to its request
+const places = 10; // of the slider, heard as equal steps: the volume, a percentage of the amplitude, is their square
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
 
@@ -27,7 +28,7 @@ export function loudspeaker(shared) {
   /** @param {Partial<Volume>} change */
   const putVolume = (change) => requested.run(async () => setVolume(await api("PUT", "/api/volume", change)));
   const slide = valued((value) => {
-    const level = (chosen = Number(value));
+    const level = (chosen = Number(value) ** 2);
     clearTimeout(timer);
     timer = setTimeout(async () => {
       await putVolume({ volume: level });
@@ -83,11 +84,10 @@ export function loudspeaker(shared) {
                   id="volume"
                   type="range"
                   min="0"
-                  max="100"
-                  step="5"
+                  max=${places}
                   ?disabled=${!may}
                   aria-describedby=${why}
-                  .value=${String(level())}
+                  .value=${String(Math.round(Math.sqrt(level())))}
                   aria-valuetext=${t("volume.percent", { n: level() })}
                   @input=${slide}
                 />

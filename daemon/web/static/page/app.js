@@ -1,8 +1,8 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
-import { html, render, nothing } from "./lit-html.js";
+import { html, render, nothing, guard } from "./lit-html.js";
 import {
-  t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, imported, store,
+  t, api, session, gate, signInAddress, problemOf, liveRegion, loading, imported, store,
   stored, meta, fullScreen, readOut, sides, notice, isTyped, answers,
 } from "./ui.js";
 
@@ -89,11 +89,8 @@ const frame = (view) =>
     <main id="main" tabindex="-1">${view ? view.render() : loading()}</main>
     ${footer()} ${liveRegion}`;
 
-const header = guarded(element("header", { class: "masthead" }));
-const bottom = guarded(element("footer", { class: "colophon" }));
-
 const masthead = () =>
-  header(
+  html`<header class="masthead">${guard(
     [current.tab, session.me, session.me === null && location.href],
     () =>
       html`<div class="masthead-in">
@@ -111,10 +108,10 @@ const masthead = () =>
               : nothing}
         </div>
       </div>`,
-  );
+  )}</header>`;
 
 const footer = () =>
-  bottom(
+  html`<footer class="colophon">${guard(
     [current.tab, theme, current.view?.awake, document.fullscreenElement],
     () =>
       html`<p>${t("footer.motto")}</p>
@@ -144,7 +141,7 @@ const footer = () =>
               </label>`
             : nothing}
         </p>`,
-  );
+  )}</footer>`;
 
 /** @param {string} href @param {string} text @param {string} [cls] */
 const link = (href, text, cls = "") =>

@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
-import { html, svg, nothing } from "./lit-html.js";
-import { t, label, inningName, clubStyle, pennant, element, guarded, sides, percent, upTo } from "./ui.js";
+import { html, svg, render, nothing, guard } from "./lit-html.js";
+import { t, label, inningName, clubStyle, pennant, element, sides, percent, upTo } from "./ui.js";
 export * from "./board.scorebook.js";
 
 /** @import { Scorebook } from "./board.scorebook.js" */
@@ -105,7 +105,7 @@ class HalfInning {
     this.name = inningName(first.half, first.inning);
     this.runs = 0;
     /** @type {Entry[]} */ this.entries = [];
-    this.head = guarded(element("h3"));
+    this.head = element("h3");
     this.lines = element("ol");
     /** @type {Element | undefined} */ this.marked = undefined;
     this.open = false;
@@ -125,15 +125,14 @@ class HalfInning {
     const { entries, lines } = this;
     if (this.drawn === entries.length && this.open === open && this.chosen === chosen) return;
     [this.drawn, this.open, this.chosen] = [entries.length, open, chosen];
-    const head = this.head(
-      [open, this.runs],
-      () =>
-        html`<button class="half-head" aria-expanded=${open} @click=${this.toggle}>
-          <span>${this.name} · ${this.club.abbrev}</span>
-          <span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span>
-        </button>`,
+    render(
+      html`<button class="half-head" aria-expanded=${open} @click=${this.toggle}>
+        <span>${this.name} · ${this.club.abbrev}</span>
+        <span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span>
+      </button>`,
+      this.head,
     );
-    if (!head.parentNode) this.root.append(head);
+    if (!this.head.parentNode) this.root.append(this.head);
     if (!open) return this.close();
     if (!lines.parentNode) this.root.append(lines);
     for (let i = lines.childElementCount; i < entries.length; i++)
@@ -263,24 +262,22 @@ export class Scene {
     this.book = book;
     this.update = update;
     const { away, home } = book.game;
-    this.board = guarded(
-      element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }),
-    );
-    this.innings = guarded(element("tr"));
-    this.rows = { away: guarded(element("tr")), home: guarded(element("tr")) };
     this.sign = new Situation(book.game);
-    this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     // the fielders, of whom one side rests
     this.against = { away: group("fielders", home.team), home: group("fielders", away.team) };
-    this.fielders = { away: guarded(this.against.away), home: guarded(this.against.home) };
+    /** @type {Partial<Scored["nines"]>} */ this.nines = {}; // that are drawn
     /** @type {Side | undefined} */ this.batting = undefined; // the side of which fielders rest
     this.described = ""; // what the name of the field was made of
     this.runners = new Runners(book);
     this.ways = shape("g", { class: "ways" }); // of the play that is shown
     this.ball = shape("g", { class: "ways" }); // and what of it is above the runners
+    this.ground = shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" });
+    render(
+      svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}${this.ways}${this.runners.root}${this.ball}`,
+      /** @type {any} */ (this.ground),
+    );
     this.playing = false; // the runners are where a play takes them
-    this.chance = guarded(element("div"));
     /** @type {HalfInning[]} */ this.halves = []; // the newest first
     /** @type {Set<HalfInning>} */ this.toggled = new Set(); // half-innings that the user opened or closed
     this.written = 0; // entries that are in this.halves
@@ -294,7 +291,7 @@ export class Scene {
     const innings = Math.max(this.book.game.options.innings, lines.runs.away.length, lines.runs.home.length);
     const playing = over ? 0 : (at?.now.inning ?? 0);
     const head = () =>
-      this.innings(
+      guard(
         [innings, playing],
         () =>
           html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>
@@ -303,7 +300,7 @@ export class Scene {
             <th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th>
             <th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th>`,
       );
-    return this.board(
+    const board = guard(
       [lines, playing, at?.now.half, over],
       () =>
         html`<table>
@@ -311,13 +308,21 @@ export class Scene {
             ${t("board.caption", { away: away.team.name, home: home.team.name })}
           </caption>
           <thead>
-            ${head()}
+            <tr>
+              ${head()}
+            </tr>
           </thead>
           <tbody>
-            ${sides.map((side) => this.row(side, lines, innings, at?.now, over))}
+            ${sides.map(
+              (side) =>
+                html`<tr>
+                  ${this.row(side, lines, innings, at?.now, over)}
+                </tr>`,
+            )}
           </tbody>
         </table>`,
     );
+    return html`<div class="board" tabindex="0" role="region" aria-label=${t("board.label")}>${board}</div>`;
   }
 
   /**
@@ -333,7 +338,7 @@ export class Scene {
     const bats = !over && now && (now.half === "top") === (side === "away") ? now.inning : 0;
     const unplayed = over && side === "home" ? lines.runs.away.length : 0; // its inning without a bottom half
     const sums = [now?.score[side] ?? 0, lines.hits[side], lines.errors[side]];
-    return this.rows[side](
+    return guard(
       [innings, bats, unplayed, runs.join(), ...sums],
       () =>
         html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
@@ -359,24 +364,21 @@ export class Scene {
     const { now } = at;
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
-    this.fielders[batting]([against], () =>
-      Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)),
-    );
+    if (this.nines[batting] !== against)
+      render(
+        Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)),
+        /** @type {any} */ (this.against[batting]), // lit-html's type excludes SVG; its code does not
+      );
+    this.nines[batting] = against;
     if (this.batting !== batting)
       for (const side of sides)
         this.against[side].setAttribute("class", side === batting ? "fielders" : "fielders resting");
     this.batting = batting;
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     for (let i = 0; i < 3; i++) change(this.bags[i], "class", now.bases[i] ? "base taken" : "base");
-    const field = this.ground(
-      [],
-      () =>
-        svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}
-          ${this.ways}${this.runners.root}${this.ball}`,
-    );
     const words = `${over} ${now.batter} ${now.pitcher} ${now.bases}`;
     if (words !== this.described)
-      field.setAttribute(
+      this.ground.setAttribute(
         "aria-label",
         t(over ? "field.after" : "field.label", {
           words: describeRunners(book, now),
@@ -385,7 +387,7 @@ export class Scene {
         }),
       );
     this.described = words;
-    return field;
+    return this.ground;
   }
 
   /**
@@ -420,7 +422,7 @@ export class Scene {
 
   /** @param {Entry} [at] */
   curve(at) {
-    return this.chance([this.book.entries.length, at], () => curve(this.book, at));
+    return guard([this.book.entries.length, at], () => curve(this.book, at));
   }
 }
 

@@ -1,8 +1,8 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
-import { html, nothing, noChange } from "./lit-html.js";
+import { html, nothing, noChange, guard } from "./lit-html.js";
 import {
   t, label, api, reactions, reactionShown, session, readOut, alertBox, gameTitle, problemView, problemOf, requests,
-  imported, Problem, managerOf, element, guarded, loading, store, stored, sides, problemText, language, inningName,
+  imported, Problem, managerOf, element, loading, store, stored, sides, problemText, language, inningName,
   linkState, isTyped, clubStyle,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
@@ -72,9 +72,6 @@ class Match {
     );
     /** @type {Api["Reaction"] | null} */ this.reaction = null;
     this.reacting = 0; // the timer of its end
-    this.boxPanel = guarded(element("div"));
-    this.tabButtons = guarded(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
-    this.linkPanel = guarded(element("p", { class: "link-line" }));
     this.keys = stored("keys", "on") === "on";
     /** @type {import("./play.js").Decisions | null} */ this.decisions = null;
     this.tick = 0;
@@ -454,20 +451,22 @@ class Match {
       ${this.banner()}
       <div class="now">
         ${scene.scoreboard(at, over)} ${scene.situation(at?.now, over)}
-        <section class="leaf park" aria-label=${t("game.park")}>
-          <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
-          ${over || !this.stage
+        <div class="view">
+          <section class="leaf park" aria-label=${t("game.park")}>
+            <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
+            ${over || !this.stage
+              ? nothing
+              : moment
+                ? this.stage.matchup.root
+                : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
+          </section>
+          ${over
             ? nothing
-            : moment
-              ? this.stage.matchup.root
-              : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
-        </section>
+            : this.showLast(
+                moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")),
+              )}
+        </div>
         ${this.reaction ? this.showReaction(game, this.reaction) : nothing}
-        ${over
-          ? nothing
-          : this.showLast(
-              moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")),
-            )}
         ${over
           ? (this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading())
           : moment
@@ -532,7 +531,7 @@ class Match {
     ); // managers are watchers as well
     const { stage } = this;
     const shown = stored("reactions", "on") === "on";
-    return this.linkPanel(
+    return html`<p class="link-line">${guard(
       [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds, shown],
       () =>
         html`${linkState(this.link)}
@@ -555,7 +554,7 @@ class Match {
               </button>`
             : nothing}
           ${this.game ? this.reactionButtons(this.game, shown) : nothing}`,
-    );
+    )}</p>`;
   }
 
   /** @param {Present} manager */
@@ -591,23 +590,20 @@ class Match {
       this.update();
     };
     return html`<section class="leaf details" aria-label=${t("game.book")}>
-      ${this.tabButtons([this.tab], () =>
-        ["plays", "box", "curve"].map(
+      <div class="tabs" role="group" aria-label=${t("game.show")}>
+        ${["plays", "box", "curve"].map(
           (tab) =>
             html`<button aria-pressed=${this.tab === tab} @click=${() => choose(tab)}>
               ${label("tab", tab)}
             </button>`,
-        ),
-      )}
+        )}
+      </div>
       ${this.tab === "plays"
         ? html`<h2 class="unseen">${t("tab.plays")}</h2>
             ${this.book?.entries.length ? scene.plays(0, last) : loading()}`
         : this.tab === "box"
           ? html`<h2 class="unseen">${t("tab.box")}</h2>
-              ${this.boxPanel(
-                [game, this.box, this.results],
-                () => this.results?.boxScore(game, this.box) ?? loading(),
-              )}`
+              ${guard([game, this.box, this.results], () => this.results?.boxScore(game, this.box) ?? loading())}`
           : html`<h2 class="unseen">${t("tab.curve")}</h2>
               ${this.book?.entries.length ? scene.curve() : loading()}`}
     </section>`;

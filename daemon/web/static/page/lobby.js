@@ -1,7 +1,7 @@
 // The lobby: the games, as they change, and its cover for visitors.
-import { html, nothing } from "./lit-html.js";
+import { html, nothing, guard, repeat } from "./lit-html.js";
 import {
-  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, imported,
+  t, label, api, session, formatTime, inningName, managerOf, openSide, sides, alertBox, imported,
   problemOf, pennant, signInAddress, loading, url,
 } from "./ui.js";
 import { openStream } from "./streams.js";
@@ -30,45 +30,6 @@ function freeSide(g) {
   return g.status === "pending" && !g.you && (!reserved || (session.me && reserved.id === session.me.id))
     ? side
     : undefined;
-}
-
-/**
- * A list of cards. Each game has one element as long as it is listed, so that the browser keeps the place of what
- * is on the screen.
- */
-class Cards {
-  /** @param {(g: Game) => unknown} card */
-  constructor(card) {
-    this.card = card;
-    this.list = element("ul", { class: "game-stubs" });
-    /**
-     * @type {Map<string, { item: HTMLElement, draw: (values: readonly unknown[], template: () => unknown) =>
-     *   unknown }>}
-     */
-    this.items = new Map();
-  }
-
-  /** @param {Game[]} games */
-  show(games) {
-    const listed = new Set(games.map((g) => g.id));
-    for (const [id, { item }] of this.items)
-      if (!listed.has(id)) {
-        item.remove();
-        this.items.delete(id);
-      }
-    let next = this.list.firstElementChild;
-    for (const g of games) {
-      let known = this.items.get(g.id);
-      if (!known) {
-        const item = element("li", { class: "game-stub" });
-        this.items.set(g.id, (known = { item, draw: guarded(item) }));
-      }
-      known.draw([g], () => this.card(g));
-      if (known.item === next) next = next.nextElementSibling;
-      else this.list.insertBefore(known.item, next);
-    }
-    return this.list;
-  }
 }
 
 /** @type {Page} */
@@ -209,13 +170,23 @@ export function lobby({ update, me, go }) {
             ${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}
           </button>`
         : nothing}`;
-  const cards = { active: new Cards(card), pending: new Cards(card), finished: new Cards(card) };
+  // each game has one element as long as it is listed, so that the browser keeps the place of what is on the screen
+  const cards = (/** @type {Game[]} */ listed) =>
+    repeat(
+      listed,
+      (g) => g.id,
+      (g) => html`<li class="game-stub">${guard([g], () => card(g))}</li>`,
+    );
 
   /** @param {Game["status"]} status @param {Games} all */
   const section = (status, all) =>
     html`<section class="leaf">
       <h2>${t(`lobby.${status}`)}</h2>
-      ${all[status].length ? cards[status].show(all[status]) : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
+      ${all[status].length
+        ? html`<ul class="game-stubs">
+            ${cards(all[status])}
+          </ul>`
+        : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
       ${more.has(status)
         ? html`<p class="row"><button @click=${() => older(status)}>${t(`lobby.older.${status}`)}</button></p>`
         : nothing}

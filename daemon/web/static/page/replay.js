@@ -109,9 +109,11 @@ export function replay({ params, update }) {
       return html`<div class="game">
         <div class="now">
           ${scene.scoreboard(at, end)} ${scene.situation(at.now, end)}
-          <section class="leaf park" aria-label=${t("game.park")}>
-            <div class="stage">${scene.field(at, end)}</div>
-          </section>
+          <div class="view">
+            <section class="leaf park" aria-label=${t("game.park")}>
+              <div class="stage">${scene.field(at, end)}</div>
+            </section>
+          </div>
           <section
             class="leaf panel"
             .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)}

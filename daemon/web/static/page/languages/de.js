@@ -401,6 +401,7 @@ const texts = {
   "say.file": "Audiodatei",
   "say.file.bad": "Dieser Browser kann die Datei nicht als Ton lesen.",
   "say.recorded": "Aufnahme, {n} s",
+  "say.recorded.here": "Eine Aufnahme wird einmal und nur in diesem Raum gespielt.",
   "say.preview": "Anhören",
   "say.show": "So wird es gesprochen",
   "say.shown": "In Worten:",

@@ -397,6 +397,7 @@ const texts = {
   "say.file": "Audio file",
   "say.file.bad": "This browser cannot read the file as sound.",
   "say.recorded": "Recording, {n} s",
+  "say.recorded.here": "A recording is spoken once, in this room only.",
   "say.preview": "Preview",
   "say.show": "Show the wording",
   "say.shown": "In words:",
