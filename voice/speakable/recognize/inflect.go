@@ -111,7 +111,7 @@ func (s *tokenizer) periodClock(m []string) (Token, int) {
 	if s.TwelveHours || hour > 24 || !named && !s.preceded(ClockBefore) || !s.ends(text) {
 		return nil, 0
 	}
-	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}, len(text)
+	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1}, len(text)
 }
 
 // toDate matches the rest of a range of days: 24.-26.11.

@@ -107,6 +107,8 @@ const (
 	Numbering                // # after it is not said
 	Release                  // digits with periods after it are no date
 	Until                    // between two ordinals, of which the second has no ending of its own
+	Partitive                // a month or what there is some of after it: the 4th of July, 2 in of snow
+	Side                     // NE before it is northeast: corner
 	ClockBefore              // 19.30 after it is a time of day
 	ClockAfter               // … before it
 
@@ -135,7 +137,7 @@ func roleNames() [numRoles]string {
 		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "urge", "objective", "instant", "predicate", "interjection",
-		"copula", "article", "numbering", "release", "until", "clock-before", "clock-after",
+		"copula", "article", "numbering", "release", "until", "partitive", "side", "clock-before", "clock-after",
 		"weak-before", "article-before", "dative-before",
 		"dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",

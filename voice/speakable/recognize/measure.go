@@ -12,8 +12,8 @@ const unitSign = `((?:sq\.? |cu\.? |fl\.? )?` +
 	`(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-z]{1,4}ł|[A-Za-z]{1,5}Ω?\b|[A-Za-z]{1,5}))` +
 	`([²³]|\^[23]|[23]\b)?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6}|m[23]\b)([²³]|\^[23]|[23]\b)?)?(\.?)`
 
-// magnitude matches the magnitude of an amount of money.
-const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|[mM]n|[bB]n|tn|[kKmMBT])\b)?`
+// magnitude matches a word that may be the magnitude of an amount of money.
+const magnitude = `(?: ?(\p{L}{1,10}\.?))?`
 
 // currency returns the code of a currency's sign, or of the name of a country and its sign; "" for none.
 func currency(sign string) string {
@@ -28,7 +28,7 @@ func measureRules() []rule {
 	return []rule{
 		{
 			"",
-			starts(`\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|\d+[wdhm]\d`),
+			starts(`\d+(?:[.,]\d+)?[ -]?\p{L}{1,4}\b\.?|\d+[wdhm]\d`),
 			(*tokenizer).duration,
 		},
 		{
@@ -108,7 +108,7 @@ func measureRules() []rule {
 const durationUnits = "ywdhms"
 
 var durationPart = regexp.MustCompile(
-	`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])(?:\b\.?|)( ?)`,
+	`^(\d+(?:[.,]\d+)?) ?(\p{L}{1,4})(?:\b\.?|)( ?)`,
 )
 
 // duration recognizes 1h 5m, 2h13m, and a lone 5m near a word that makes it minutes.
@@ -121,15 +121,11 @@ func (s *tokenizer) duration(_ []string) (Token, int) {
 		if m == nil {
 			break
 		}
-		unit := lower(m[2])
-		if strings.HasPrefix(m[2], "St") { // Std., Stunden
-			unit = 'h'
-		}
-		at := strings.IndexByte(durationUnits, unit)
+		unit, at := s.durationUnit(m[2])
 		after := view[n+len(m[0])-len(m[3]):]
 		letter := after != "" && IsWord(First(after))
 		number, ok := s.number(m[1], true)
-		if at <= order ||
+		if at < 0 || at <= order ||
 			at > order+1 && order >= 0 && len(d.Parts) > 0 && !adjacent(d.Parts[len(d.Parts)-1].Unit, unit) || !ok ||
 			letter && !startsWithDigit(after) {
 			break
@@ -154,6 +150,17 @@ func (s *tokenizer) duration(_ []string) (Token, int) {
 		return nil, 0
 	}
 	return d, n
+}
+
+// durationUnit returns the letter of a written unit of time and its place among [durationUnits], −1 if it is none.
+func (s *tokenizer) durationUnit(written string) (unit byte, at int) {
+	if letter := s.signs["duration "+written]; letter != "" {
+		written = letter
+	}
+	if len(written) != 1 {
+		return 0, -1
+	}
+	return written[0], strings.IndexByte(durationUnits, written[0])
 }
 
 // adjacent reports whether a duration may go on with unit b after a: 1h 5s has no minutes, 3d 12m no hours.
@@ -207,7 +214,7 @@ func (s *tokenizer) minutes(n int, spaced bool) bool {
 		case s.Is(Meters, word), i == 0 && s.Is(Determiner, word):
 			return false
 		case s.Is(Minutes, word):
-			return (!spaced || i == 0) && (word != "in" || !s.nears(MetersAfter))
+			return (!spaced || i == 0) && !(s.Is(Whereabouts, word) && s.nears(MetersAfter))
 		}
 	}
 	for _, word := range next {
@@ -281,7 +288,7 @@ func (s *tokenizer) unit(match string, m []string, gap string) (u Unit, less int
 	}
 	symbol = strings.ReplaceAll(symbol, " ", "")
 	after := s.rest(len(match))
-	ended := after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(match)) == "of"
+	ended := after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.Is(Partitive, s.nextWord(len(match)))
 	if _, _, known := s.Unit(symbol + "."); known && (period != "" || symbol == "in" && (gap == "" || ended)) {
 		symbol += "."
 	}
@@ -396,55 +403,58 @@ func (s *tokenizer) magnitude(m []string) (Token, int) {
 	_, decimals, _ := strings.Cut(m[1], ".")
 	word := s.nextWord(len(m[0]))
 	switch {
-	case m[2] == "k" && decimals == "" && (s.follows(Meters, len(m[0]), 1) || word == "in" || word == "on"):
+	case m[2] == "k" && decimals == "" && (s.Is(Meters, word) || s.Is(Whereabouts, word)):
 		return nil, 0
 	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word),
 		m[2] == "k" && !s.nears(Meters):
 	case m[2] == "K" && decimals == "", s.preceded(Seat):
 		return nil, 0
-	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(First(word)), s.Is(Extent, word), word == "down",
-		word == "up":
+	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(First(word)), s.Is(Extent, word):
 		return nil, 0
 	}
-	return Money{Amount: decimal(m[1]), Magnitude: magnitudeOf(m[2])}, len(m[0])
+	magnitude, _ := s.magnitudeOf(m[2])
+	return Money{Amount: decimal(m[1]), Magnitude: magnitude}, len(m[0])
 }
 
-// magnitudeOf returns the magnitude of a word or letter: k, M, B or T.
-func magnitudeOf(written string) string {
-	switch strings.ToLower(written) {
-	case "":
-		return ""
-	case "k", "thousand":
-		return "k"
-	case "m", "mn", "million":
-		return "M"
-	case "b", "bn", "billion":
-		return "B"
+// magnitudeOf returns the magnitude that a word or letter begins with, k, M, B or T, and how many of its bytes say
+// so; 0: it is none.
+func (s *tokenizer) magnitudeOf(written string) (magnitude string, n int) {
+	switch letter := strings.TrimSuffix(written, "."); letter {
+	case "k", "K":
+		return "k", 1
+	case "m", "M":
+		return "M", 1
+	case "B", "T":
+		return letter, 1
 	}
-	return "T"
+	for _, word := range []string{written, strings.TrimSuffix(written, ".")} {
+		if magnitude = s.signs["amount "+strings.ToLower(word)]; magnitude != "" {
+			return magnitude, len(word)
+		}
+	}
+	return "", 0
 }
 
 // price recognizes an amount, or a range of amounts, after its currency.
 func (s *tokenizer) price(m []string) (Token, int) {
-	least, _ := s.number(m[4], true)
-	low := beforeDash(m[0])
-	high := m[0][len(low):]
-	other := strings.ContainsAny(high, "$£€") && !strings.Contains(high, m[2]) // another currency
-	if m[4] != "" && low != "" && (other || !s.continues(len(low), Atoi(least.Whole), "number", "money")) {
-		m = []string{low, m[1], m[2], m[3], "", "", m[4], m[5]}
+	m = s.oneOrRange(m)
+	magnitude, size := s.magnitudeOf(m[7])
+	if !s.ends(m[0]) {
+		magnitude, size = "", 0
 	}
+	n := len(m[0]) - len(m[7]) + size
+	n = len(strings.TrimRight(m[0][:n], " "))
 	written := m[6]
 	amount, ok := s.number(written, true)
-	n := len(m[0])
 	if !ok {
 		at := strings.IndexAny(written, ",.")
-		if m[7] != "" || m[4] != "" {
+		if magnitude != "" || m[4] != "" {
 			return nil, 0
 		}
 		n -= len(written) - at
 		amount = Number{Whole: written[:at]}
 	}
-	money := Money{Currency: currency(m[1] + m[2]), Amount: amount, Magnitude: magnitudeOf(m[7])}
+	money := Money{Currency: currency(m[1] + m[2]), Amount: amount, Magnitude: magnitude}
 	if money.Currency == "" {
 		money.Currency = currency(m[2])
 	}
@@ -452,7 +462,7 @@ func (s *tokenizer) price(m []string) (Token, int) {
 		if money.Low, ok = s.number(m[4], true); !ok {
 			return nil, 0
 		}
-		money.LowMagnitude = magnitudeOf(m[5])
+		money.LowMagnitude, _ = s.magnitudeOf(m[5])
 	}
 	money.Negative = m[3] != ""
 	money.Compound = s.Is(Note, s.nextWord(n)) && amount.Fraction == "" && money.Magnitude == ""
@@ -462,6 +472,29 @@ func (s *tokenizer) price(m []string) (Token, int) {
 		}
 	}
 	return money, n
+}
+
+// oneOrRange returns the submatches of a price, only those of its first amount if it is no range.
+func (s *tokenizer) oneOrRange(m []string) []string {
+	if m[4] == "" {
+		return m
+	}
+	first := beforeDash(m[0])
+	_, size := s.magnitudeOf(m[5])
+	unknown := size < len(m[5])
+	if first == "" {
+		if !unknown {
+			return m
+		}
+		first = m[0][:strings.LastIndexAny(m[0], "-–")]
+	}
+	least, _ := s.number(m[4], true)
+	rest := m[0][len(first):]
+	other := strings.ContainsAny(rest, "$£€") && !strings.Contains(rest, m[2]) // another currency
+	if unknown || other || !s.continues(len(first), Atoi(least.Whole), "number", "money") {
+		return []string{first, m[1], m[2], m[3], "", "", m[4], m[5]}
+	}
+	return m
 }
 
 var perWord = regexp.MustCompile(`^/[A-Za-z]{1,6}\b`)

@@ -105,7 +105,7 @@ func (s *tokenizer) take(t Token, n int) bool {
 // only before words that often start one.
 func (s *tokenizer) ownsPeriod(t Token) bool {
 	switch t.(type) {
-	case Date, Ordinal, Quantity, Duration:
+	case Date, Ordinal, Quantity, Duration, Money:
 		return s.PeriodOrdinal
 	}
 	return false

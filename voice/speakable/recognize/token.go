@@ -138,8 +138,7 @@ type (
 		Hour, Minute, Second int
 		Split                string // digits after the seconds' decimal point
 		Half                 byte
-		Sharp                bool // "o'clock" or "Uhr" was written
-		Central              int  // 7 in 8/7c
+		Central              int // 7 in 8/7c
 	}
 
 	// A Date has a Year and Day of 0 if none is written, and a Month of 0 if only a year is. Article is set

@@ -35,7 +35,7 @@ func dateRules() []rule {
 		{"/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
 			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
-		{" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*tokenizer).dayMonth},
+		{" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:(\p{L}{2}) )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*tokenizer).dayMonth},
 		{"/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
 	}
 }
@@ -71,20 +71,20 @@ func date(year, month, day string) Token {
 	return Date{Year: y, Month: m, Day: d, Comma: true}
 }
 
-// dayMonth recognizes 4 July 2026.
+// dayMonth recognizes 4 July 2026 and 4th of July.
 func (s *tokenizer) dayMonth(m []string) (Token, int) {
-	day, month := Atoi(m[1]), s.months[strings.ToLower(m[2])]
-	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") ||
+	day, month, of := Atoi(m[1]), s.months[strings.ToLower(m[3])], s.Is(Partitive, m[2])
+	if day < 1 || day > 31 || month == 0 || m[2] != "" && !of || m[3] == "may" || !of && !capital(m[3]) ||
 		!s.PeriodOrdinal && strings.HasPrefix(m[0], m[1]+".") { // Room 12. May 25
 		return nil, 0
 	}
 	n := len(m[0])
-	if m[3] != "" && !s.ends(m[0]) {
-		n -= len(m[3]) + 1
-		m[3] = ""
+	if m[4] != "" && !s.ends(m[0]) {
+		n -= len(m[4]) + 1
+		m[4] = ""
 	}
-	article := !s.preceded(Article) && !strings.Contains(m[0], " of ")
-	return Date{Year: Atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
+	article := !s.preceded(Article) && !of
+	return Date{Year: Atoi(m[4]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
 // monthDay recognizes 11/22 where a word near it makes it a date, or where it can be nothing else. A slash
@@ -128,7 +128,7 @@ func (s *tokenizer) dated(n int, second string, exceeds bool) bool {
 		return true
 	}
 	for _, word := range s.nextWords(n, 3) {
-		if s.Is(DateAfter, word) && word != "at" && !inUnit && !unit {
+		if s.Is(DateAfter, word) && !s.Is(Time, word) && !inUnit && !unit {
 			return true
 		}
 	}
@@ -196,7 +196,7 @@ func clockRules() []rule {
 		})},
 		{
 			":",
-			starts(`(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`),
+			starts(`(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b)?`),
 			(*tokenizer).clockTime,
 		},
 		{
@@ -256,14 +256,12 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 	if !ok || len(m[1])+len(m[2]) < 3 {
 		return nil, 0
 	}
-	c.Sharp = m[6] != ""
 	n := len(m[0])
-	if c.Second >= 0 && c.Half == 0 && !c.Sharp && s.lasts(len(m[1]), n) {
+	name := s.clockName(n)
+	if c.Second >= 0 && c.Half == 0 && name == 0 && s.lasts(len(m[1]), n) {
 		return stopwatch(c), n
 	}
-	if !s.TwelveHours && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
-		n += len(" h")
-	}
+	n += name
 	if !s.TwelveHours && m[4]+m[5] != "" { // 19:30 am Bahnhof
 		n, c.Half = strings.IndexFunc(m[0], func(r rune) bool { return !IsDigit(r) && r != ':' }), 0
 	}
@@ -271,6 +269,23 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 		return nil, 0
 	}
 	return c, n
+}
+
+// clockName returns the length of the word after the next n bytes that says that they are a time of day, with its
+// space: 5:00 o'clock, 17:00 h. 0: there is none.
+func (s *tokenizer) clockName(n int) int {
+	rest, name := s.rest(n), " "+s.signs["word clock"]
+	switch {
+	case len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name):
+	case !s.TwelveHours && strings.HasPrefix(rest, " h"):
+		name = " h"
+	default:
+		return 0
+	}
+	if !s.ends(s.src[s.at : s.at+n+len(name)]) {
+		return 0
+	}
+	return len(name)
 }
 
 // lasts reports whether H:MM:SS of n bytes is a duration: unless it stands at the start with two digits of the hour, as
@@ -301,13 +316,19 @@ func (s *tokenizer) shortHour(m []string) Token {
 	switch {
 	case ok && before.Half != 0, s.preceded(Time), s.previous() == '@',
 		strings.HasSuffix(strings.TrimRight(s.src[max(0, s.at-3):s.at], " "), "@"),
-		hourTo.MatchString(s.rest(len(m[0]))):
+		s.hourFollows(len(m[0])):
 		return Clock{Hour: h, Second: -1, Half: m[2][0]}
 	}
 	return nil
 }
 
-var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
+// hourFollows reports whether another hour is joined to the next n bytes: to 10a.
+func (s *tokenizer) hourFollows(n int) bool {
+	m := joinedHour.FindStringSubmatch(s.rest(n))
+	return m != nil && (m[1] == "" || s.Is(Joiner, m[1]))
+}
+
+var joinedHour = regexp.MustCompile(`^(?: ?[-–] ?| (\p{L}+) )\d{1,2}(?::\d\d)?[ap]\b`)
 
 // weekdayShort recognizes a weekday's short form: before a date or time, in a range or list, after a word
 // such as "on", and alone; not where it is a word.
@@ -357,10 +378,10 @@ func (s *tokenizer) inRange(n int) bool {
 		return true
 	}
 	m := joins.FindStringSubmatch(s.rest(n))
-	return m != nil && capital(m[1]) && s.short(m[1])
+	return m != nil && (m[1] == "" || s.Is(Joiner, m[1]) || s.Is(Until, m[1])) && capital(m[2]) && s.short(m[2])
 }
 
-var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|oder) )(\p{L}{2,9})`)
+var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (\p{L}+) )(\p{L}{2,9})`)
 
 // calendar reports whether the neighbors of a short form of n bytes are those of a calendar: another short
 // form, a time, or a word such as "on" or "until".

@@ -473,7 +473,7 @@ func (s *tokenizer) between(word string) bool {
 	switch {
 	case is[Number](s.last) && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°",
 		s.before(0) == "'", s.before(0) == `"`, road,
-		len(word) == 2 && strings.EqualFold(after, "corner"):
+		len(word) == 2 && s.Is(Side, after):
 		if n > len(word) && s.endsSentence(n, false) && after == "" {
 			n = len(word)
 		}

@@ -198,7 +198,7 @@ func (v *Verbalizer) money(m recognize.Money) string {
 	if low := m.Low; low.Whole != "" {
 		from := v.plain(low)
 		if m.LowMagnitude != "" && m.LowMagnitude != m.Magnitude {
-			from += " " + v.SignName("magnitude "+m.LowMagnitude)
+			from = v.scaled(low, m.LowMagnitude)
 		}
 		spoken = from + v.between("until") + spoken
 	}
@@ -222,7 +222,7 @@ func (v *Verbalizer) sum(m recognize.Money) string {
 	}
 	switch {
 	case m.Magnitude != "":
-		return strings.TrimSpace(v.plain(n) + " " + v.SignName("magnitude "+m.Magnitude) + " " + names[1])
+		return strings.TrimSpace(v.scaled(n, m.Magnitude) + " " + names[1])
 	case m.Compound:
 		return strings.ReplaceAll(v.plain(n), " ", "-") + "-" + names[0]
 	case cents == "" && (n.Fraction == "" || len(n.Fraction) == 2):
@@ -235,6 +235,14 @@ func (v *Verbalizer) sum(m recognize.Money) string {
 		return coins(n.Whole, names) + v.between("and coins") + coins(cents, names[2:])
 	}
 	return v.plain(n) + " " + names[1]
+}
+
+// scaled says a number of thousands or millions, such as "M".
+func (v *Verbalizer) scaled(n recognize.Number, magnitude string) string {
+	if forms := v.Forms("magnitude " + magnitude); forms != nil {
+		return v.Grammar.Count(n, forms, recognize.Quantity{Number: n})
+	}
+	return v.plain(n) + " " + v.SignName("magnitude "+magnitude)
 }
 
 // stars says a rating.
