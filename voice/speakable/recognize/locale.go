@@ -109,6 +109,8 @@ const (
 	Until                    // between two ordinals, of which the second has no ending of its own
 	Partitive                // a month or what there is some of after it: the 4th of July, 2 in of snow
 	Side                     // NE before it is northeast: corner
+	AtBat                    // 3-2 before it are balls and strikes
+	Record                   // 12-8 before it are wins and losses
 	ClockBefore              // 19.30 after it is a time of day
 	ClockAfter               // … before it
 
@@ -137,7 +139,8 @@ func roleNames() [numRoles]string {
 		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "urge", "objective", "instant", "predicate", "interjection",
-		"copula", "article", "numbering", "release", "until", "partitive", "side", "clock-before", "clock-after",
+		"copula", "article", "numbering", "release", "until", "partitive", "side", "at-bat", "record",
+		"clock-before", "clock-after",
 		"weak-before", "article-before", "dative-before",
 		"dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",

@@ -214,7 +214,7 @@ func (s *tokenizer) minutes(n int, spaced bool) bool {
 		case s.Is(Meters, word), i == 0 && s.Is(Determiner, word):
 			return false
 		case s.Is(Minutes, word):
-			return (!spaced || i == 0) && !(s.Is(Whereabouts, word) && s.nears(MetersAfter))
+			return (!spaced || i == 0) && (!s.Is(Whereabouts, word) || !s.nears(MetersAfter))
 		}
 	}
 	for _, word := range next {

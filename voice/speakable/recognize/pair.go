@@ -64,16 +64,30 @@ func pairRules() []rule {
 			}),
 		},
 		{"/", starts(`(\d{1,5})/(\d{1,5})\b`), (*tokenizer).pair},
-		{"-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *tokenizer, m []string) Token {
-			return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
+		{"-", starts(`(\d{1,2})-(\p{L}+)-(\d{1,2})`), whole(func(s *tokenizer, m []string) Token {
+			if m[2] != s.signs["word for"] {
+				return nil
+			}
+			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[3]}, Join: For}
 		})},
-		{"-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *tokenizer, m []string) (Token, int) {
-			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
-		}},
-		{"-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *tokenizer, m []string) (Token, int) {
-			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
-		}},
+		{"-u", starts(`(\d{1,3})[-–](\d{1,3})`), whole((*tokenizer).standing)},
 	}
+}
+
+// standing recognizes the two numbers of a 3-2 count and of a 12-8 record.
+func (s *tokenizer) standing(m []string) Token {
+	p := Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}}
+	switch word := s.nextWord(len(m[0])); {
+	case !s.followed(len(m[0]), " "):
+		return nil
+	case s.Is(AtBat, word) && Atoi(m[1]) < 4 && Atoi(m[2]) < 3:
+		p.Join = Plain
+	case s.Is(Record, word):
+		p.Join = And
+	default:
+		return nil
+	}
+	return p
 }
 
 func decimal(s string) Number {

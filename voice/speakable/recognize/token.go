@@ -245,4 +245,5 @@ const (
 	By                // 6 x 7
 	Share             // split it 60/40
 	Rates             // 94/12 Mbit/s: down and up
+	For               // 0-for-4
 )

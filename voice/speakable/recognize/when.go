@@ -35,7 +35,10 @@ func dateRules() []rule {
 		{"/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
 			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
-		{" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:(\p{L}{2}) )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*tokenizer).dayMonth},
+		{
+			" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:(\p{L}{2}) )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
+			(*tokenizer).dayMonth,
+		},
 		{"/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
 	}
 }

@@ -139,9 +139,13 @@ func (v *Verbalizer) signed(negative bool, spoken string) string {
 func (v *Verbalizer) pair(p recognize.Pair) string {
 	join := [...]string{
 		recognize.Of: "of", recognize.Over: "over", recognize.To: "to", recognize.Plain: "plain", recognize.And: "and",
-		recognize.By: "by", recognize.Share: "share", recognize.Rates: "rates",
+		recognize.By: "by", recognize.Share: "share", recognize.Rates: "rates", recognize.For: "for",
 	}[p.Join]
-	spoken := v.Grammar.Number(p.A) + v.between(join) + v.Grammar.Number(p.B)
+	first := v.Grammar.Number(p.A)
+	if p.Join == recognize.For && p.A.Whole == "0" {
+		first = v.word("none")
+	}
+	spoken := first + v.between(join) + v.Grammar.Number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := v.UnitNames(p.Unit)
 		spoken += " " + many
