@@ -284,11 +284,11 @@ func (b *tab) await(expression string, args ...any) {
 	}
 }
 
-// says waits until an element contains a text, in any case.
+// says waits until an element contains a text, in any case, with or without breaks.
 func (b *tab) says(selector, text string) {
 	b.t.Helper()
 	b.await(`$$(%q).some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector,
-		text)
+		strings.ReplaceAll(text, "\u00a0", " "))
 }
 
 // shows waits until an element exists.
