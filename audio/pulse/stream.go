@@ -17,7 +17,7 @@ import (
 const (
 	sampleBytes  = 4
 	bufferTime   = time.Second            // of sound that the server buffers
-	requestTime  = 20 * time.Millisecond  // of sound that the server requests at once, and that its sink buffers
+	requestTime  = 15 * time.Millisecond  // of sound that the server requests at once, and that its sink buffers
 	maxLatency   = 200 * time.Millisecond // of silence before samples that come late
 	chunkSamples = 4096                   // sent at once, at most
 	drainPadding = 20 * time.Millisecond  // of silence that pushes the last samples through the server, at least

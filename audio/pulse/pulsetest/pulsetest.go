@@ -374,7 +374,7 @@ type Recording struct {
 func (s *Server) Record() *Recording {
 	s.tb.Helper()
 	parec := s.command("parec", "--server="+s.Address, "--device=speaker.monitor", "--raw", "--format=float32le",
-		fmt.Sprintf("--rate=%d", s.cfg.Rate), "--channels=1", "--latency-msec=20")
+		fmt.Sprintf("--rate=%d", s.cfg.Rate), "--channels=1", "--latency-msec=15")
 	pipe := check.Must(parec.StdoutPipe())(s.tb)
 	if err := parec.Start(); err != nil {
 		s.tb.Fatalf("start parec (\"make parts\" installs it): %v", err)
@@ -491,7 +491,7 @@ func (s *Server) PlayTone(tone Tone) (end func()) {
 	args := []string{
 		"--server=" + s.Address, "--playback", "--raw", "--format=float32le", "--channels=1",
 		fmt.Sprintf("--rate=%d", s.cfg.Rate),
-		"--latency-msec=200", "--client-name=" + tone.Program, "--device=" + tone.Sink,
+		"--latency-msec=150", "--client-name=" + tone.Program, "--device=" + tone.Sink,
 	}
 	before := len(s.Inputs())
 	pacat := s.command("pacat", args...)
