@@ -106,6 +106,7 @@ const (
 	Article                  // before a day of a month
 	Numbering                // # after it is not said
 	Release                  // digits with periods after it are no date
+	Ending                   // the letters after an ordinal's digits: 22nd
 	Until                    // between two ordinals, of which the second has no ending of its own
 	Partitive                // a month or what there is some of after it: the 4th of July, 2 in of snow
 	Side                     // NE before it is northeast: corner
@@ -139,7 +140,7 @@ func roleNames() [numRoles]string {
 		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "urge", "objective", "instant", "predicate", "interjection",
-		"copula", "article", "numbering", "release", "until", "partitive", "side", "at-bat", "record",
+		"copula", "article", "numbering", "release", "ending", "until", "partitive", "side", "at-bat", "record",
 		"clock-before", "clock-after",
 		"weak-before", "article-before", "dative-before",
 		"dative-article", "about", "ranked",

@@ -32,8 +32,11 @@ func measureRules() []rule {
 			(*tokenizer).duration,
 		},
 		{
-			"a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
-			whole(func(_ *tokenizer, m []string) Token {
+			"a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(\p{L}{2})\b`),
+			whole(func(s *tokenizer, m []string) Token {
+				if !s.Is(Ending, m[2]) {
+					return nil
+				}
 				return Ordinal{N: Atoi(plainDigits(m[1]))}
 			}),
 		},

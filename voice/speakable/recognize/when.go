@@ -36,7 +36,7 @@ func dateRules() []rule {
 			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
 		{
-			" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:(\p{L}{2}) )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
+			" a.", starts(`(\d{1,2})(\.|\p{L}{2})? (?:(\p{L}{2}) )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
 			(*tokenizer).dayMonth,
 		},
 		{"/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
@@ -76,18 +76,18 @@ func date(year, month, day string) Token {
 
 // dayMonth recognizes 4 July 2026 and 4th of July.
 func (s *tokenizer) dayMonth(m []string) (Token, int) {
-	day, month, of := Atoi(m[1]), s.months[strings.ToLower(m[3])], s.Is(Partitive, m[2])
-	if day < 1 || day > 31 || month == 0 || m[2] != "" && !of || m[3] == "may" || !of && !capital(m[3]) ||
-		!s.PeriodOrdinal && strings.HasPrefix(m[0], m[1]+".") { // Room 12. May 25
+	day, month, of := Atoi(m[1]), s.months[strings.ToLower(m[4])], s.Is(Partitive, m[3])
+	if day < 1 || day > 31 || month == 0 || m[3] != "" && !of || m[4] == "may" || !of && !capital(m[4]) ||
+		!s.ordinal(m[2]) && (m[2] != "." || !s.PeriodOrdinal) { // Room 12. May 25
 		return nil, 0
 	}
 	n := len(m[0])
-	if m[4] != "" && !s.ends(m[0]) {
-		n -= len(m[4]) + 1
-		m[4] = ""
+	if m[5] != "" && !s.ends(m[0]) {
+		n -= len(m[5]) + 1
+		m[5] = ""
 	}
 	article := !s.preceded(Article) && !of
-	return Date{Year: Atoi(m[4]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
+	return Date{Year: Atoi(m[5]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
 // monthDay recognizes 11/22 where a word near it makes it a date, or where it can be nothing else. A slash
@@ -149,7 +149,7 @@ var (
 var (
 	// monthFirst matches what follows a month's name in a date.
 	monthFirst = regexp.MustCompile(
-		`^\.? (\d{1,2})(?:st|nd|rd|th)?(?: ?[-–] ?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`,
+		`^\.? (\d{1,2})(\p{L}{2})?(?: ?[-–] ?(\d{1,2})(\p{L}{2})?)?(?:(,?) (\d{4}))?`,
 	)
 	colonDigit   = regexp.MustCompile(`^:\d`)
 	longerNumber = regexp.MustCompile(`^[:.,/-]?\d`)
@@ -165,16 +165,16 @@ func (s *tokenizer) monthDate(word string) bool {
 	}
 	view := s.rest(len(word))
 	m := monthFirst.FindStringSubmatch(view)
-	if m != nil && m[2] != "" {
+	if m != nil && m[3] != "" {
 		day := beforeDash(m[0])
 		longer := longerNumber.MatchString(view[len(m[0]):]) // the end of the range is the beginning of something else
 		if day != "" && (longer || !s.continues(len(word)+len(day), Atoi(m[1]), "number", "ordinal")) {
-			m = []string{day, m[1], "", "", ""}
+			m = []string{day, m[1], m[2], "", "", "", ""}
 		}
 	}
-	if m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 && Atoi(m[2]) <= 31 &&
-		(m[4] != "" || !colonDigit.MatchString(view[len(m[0]):])) {
-		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[2]), Year: Atoi(m[4]), Comma: m[3] != ""}
+	if m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 && Atoi(m[3]) <= 31 &&
+		s.ordinal(m[2]) && s.ordinal(m[4]) && (m[6] != "" || !colonDigit.MatchString(view[len(m[0]):])) {
+		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[3]), Year: Atoi(m[6]), Comma: m[5] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
 		}
@@ -186,6 +186,9 @@ func (s *tokenizer) monthDate(word string) bool {
 	}
 	return false
 }
+
+// ordinal reports whether the letters after a day are an ordinal's, or none.
+func (s *tokenizer) ordinal(letters string) bool { return letters == "" || s.Is(Ending, letters) }
 
 // clockRules returns the rules of clock times.
 func clockRules() []rule {
