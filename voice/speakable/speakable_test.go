@@ -379,7 +379,13 @@ func TestText_soundsAsTheWords(t *testing.T) {
 	t.Parallel()
 	for dir, lang := range map[string]string{"en": "en-us", "de": "de"} {
 		rows := comparisons(t, dir)
-		ipa := phonemes(t, lang, rows)
+		var texts []string
+		for _, row := range rows {
+			if spoken := speakable.Text(row.written, lang, nil); !same(spoken, row.wordings) {
+				texts = append(append(texts, row.written, spoken), row.wordings...)
+			}
+		}
+		ipa := phonemes(t, lang, texts)
 		for _, row := range rows {
 			spoken := speakable.Text(row.written, lang, nil)
 			if !same(spoken, row.wordings) && !ipa.equal(spoken, row.wordings) {
@@ -390,30 +396,60 @@ func TestText_soundsAsTheWords(t *testing.T) {
 	}
 }
 
+// TestText_phonemes holds what espeak-ng says in the end against a dictionary: where a respelling misses, both sides of
+// the comparison with words sound alike.
+func TestText_phonemes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs espeak-ng")
+	}
+	t.Parallel()
+	for dir, lang := range map[string]string{"en": "en-us", "de": "de"} {
+		rows := comparisonsOf(t, "testdata/phonemes/"+dir+".tsv")
+		texts := make([]string, len(rows))
+		for i, row := range rows {
+			texts[i] = speakable.Text(row.written, lang, nil)
+		}
+		ipa := phonemes(t, lang, texts)
+		for i, row := range rows {
+			got := ipa.of(texts[i])
+			has := func(want string) bool { return strings.Contains(got, want) }
+			check.That(t, slices.ContainsFunc(row.wordings, has), "%q is %s, want %s", row.written, got, row.wordings)
+		}
+	}
+}
+
 // comparisons reads the tables of a language.
 func comparisons(tb testing.TB, dir string) []comparison {
 	tb.Helper()
 	files := check.Must(filepath.Glob("testdata/" + dir + "/*.tsv"))(tb)
 	var rows []comparison
 	for _, file := range files {
-		text := check.Must(os.ReadFile(file))(tb)
-		for line := range strings.Lines(string(text)) {
-			written, words, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			if !ok {
-				continue
-			}
-			rows = append(rows, comparison{
-				class:    strings.TrimSuffix(filepath.Base(file), ".tsv"),
-				written:  strings.ReplaceAll(written, `\n`, "\n"),
-				wordings: strings.Split(words, " | "),
-			})
+		for _, row := range comparisonsOf(tb, file) {
 			if dir == "de" {
-				last := &rows[len(rows)-1]
-				last.wordings = strings.Split(numerals(words), " | ")
+				row.wordings = strings.Split(numerals(strings.Join(row.wordings, " | ")), " | ")
 			}
+			rows = append(rows, row)
 		}
 	}
 	check.Require(tb, len(rows) >= 100, "testdata/%s has %d rows", dir, len(rows))
+	return rows
+}
+
+// comparisonsOf reads one table.
+func comparisonsOf(tb testing.TB, file string) []comparison {
+	tb.Helper()
+	var rows []comparison
+	for line := range strings.Lines(string(check.Must(os.ReadFile(file))(tb))) {
+		written, words, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue
+		}
+		rows = append(rows, comparison{
+			class:    strings.TrimSuffix(filepath.Base(file), ".tsv"),
+			written:  strings.ReplaceAll(written, `\n`, "\n"),
+			wordings: strings.Split(words, " | "),
+		})
+	}
 	return rows
 }
 
@@ -423,7 +459,8 @@ type pronunciation map[string]string
 // equal reports whether spoken sounds as one of the wordings does, with or without pauses.
 func (p pronunciation) equal(spoken string, wordings []string) bool {
 	for _, words := range wordings {
-		if p.of(spoken) == p.of(words) || p.of(unpaused(spoken)) == p.of(unpaused(words)) {
+		if p.unstressed(spoken) == p.unstressed(words) ||
+			p.unstressed(unpaused(spoken)) == p.unstressed(unpaused(words)) {
 			return true
 		}
 	}
@@ -437,11 +474,14 @@ func (p pronunciation) of(text string) string {
 	for i, part := range between {
 		b.WriteString(p[part])
 		if i < len(blocks) {
-			b.WriteString(unstressed.Replace(blocks[i]))
+			b.WriteString(blocks[i])
 		}
 	}
 	return b.String()
 }
+
+// unstressed returns the phonemes of a text without stress, spaces and pauses.
+func (p pronunciation) unstressed(text string) string { return unstressed.Replace(p.of(text)) }
 
 var block = regexp.MustCompile(`\[\[([^\[\]]*)\]\]`)
 
@@ -471,29 +511,22 @@ func letters(text string) string {
 	return strings.Join(words, " ")
 }
 
-// phonemes runs espeak-ng once on the texts of the rows that are not the same.
-func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
+// phonemes runs espeak-ng once on texts, and on them without pauses.
+func phonemes(tb testing.TB, lang string, texts []string) pronunciation {
 	tb.Helper()
 	espeak, err := exec.LookPath("espeak-ng")
 	if err != nil {
 		tb.Fatal("espeak-ng is missing (\"make parts\" installs it)")
 	}
-	var texts []string
-	for _, row := range rows {
-		spoken := speakable.Text(row.written, lang, nil)
-		if same(spoken, row.wordings) {
-			continue
-		}
-		for _, text := range append([]string{row.written, spoken}, row.wordings...) {
-			for _, text := range []string{text, unpaused(text)} {
-				between, _ := blocksOf(text)
-				texts = append(texts, between...)
-			}
-		}
+	var parts []string
+	for _, text := range texts {
+		paused, _ := blocksOf(text)
+		unpaused, _ := blocksOf(unpaused(text))
+		parts = append(append(parts, paused...), unpaused...)
 	}
 	const mark, markIPA = "[[????]]", "ʔʔʔʔ"
 	var in bytes.Buffer
-	for _, text := range texts {
+	for _, text := range parts {
 		in.WriteString(strings.ReplaceAll(text, "\n", " ") + "\n" + mark + "\n")
 	}
 	cmd := exec.CommandContext(tb.Context(), espeak, "-q", "--ipa", "-b", "1", "-v", lang)
@@ -506,12 +539,12 @@ func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
 			ipa.WriteString(line)
 			continue
 		}
-		check.Require(tb, len(texts) != 0, "espeak-ng has answered more often than it was asked")
-		all[texts[0]] = unstressed.Replace(ipa.String())
-		texts = texts[1:]
+		check.Require(tb, len(parts) != 0, "espeak-ng has answered more often than it was asked")
+		all[parts[0]] = ipa.String()
+		parts = parts[1:]
 		ipa.Reset()
 	}
-	check.Require(tb, len(texts) == 0, "espeak-ng has not answered %q", texts)
+	check.Require(tb, len(parts) == 0, "espeak-ng has not answered %q", parts)
 	return all
 }
 
