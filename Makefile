@@ -53,7 +53,7 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-cli
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell \
 		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg dbus
 
-parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip .build/espeak ## and what "make test-all" needs
+parts-all: parts .build/piper .build/voices .build/ntfy/node_modules .build/ntfy-pip .build/espeak ## and what "make test-all" needs
 	@packaging/need firefox-esr apprise
 
 # The reverse proxy of packaging/doc/https.md.
@@ -122,6 +122,9 @@ test-all: test parts-all ## and all others: contact sheets, every size and langu
 	go test -vet=off -timeout 30m -run '^TestAll_' ./daemon/soundtest
 	PATH=$(CURDIR)/.build/espeak:$$PATH go test -vet=off -run '$(PHONEMES)' ./voice/speakable ./voice/espeak ./voice/library
 	go test -vet=off -timeout 30m -run '^TestAll_' -p 3 $(ALL)
+	@# The voices are those that their recipe makes, byte for byte.
+	$(MAKE) --no-print-directory voices VOICES=.build/again
+	for file in $$(cd .build/again && find . -type f); do cmp .build/again/$$file models/$$file || exit 1; done
 	@[ "$$(packaging/revision)" != "$(REVISION)" ] || touch .build/passed-$(REVISION) # for "make release"
 
 test-short: ## the tests that need Go and gcc only

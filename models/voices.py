@@ -321,6 +321,7 @@ def config(vocab, name):
 def main(directory):
     hibari = {part.name: part.locate() for part in metadata.files("hibari-tts")}
     vocab = json.loads(hibari["vocab.json"].read_text(encoding="utf-8"))
+    (directory / "licenses").mkdir(parents=True, exist_ok=True)
     for name in ("LICENSE", "NOTICE"):
         (directory / "licenses" / f"hibari.{name}").write_bytes(hibari[name].read_bytes())
     for name, (tract, pitch) in VOICES.items():
